@@ -1,0 +1,124 @@
+"""How customers write: parts of messages, and the one function that puts them together.
+
+Theory. A message is greeting + body + contact + closing. Bodies are frames around an order number, an item and, for a
+problem, one complaint out of a list per kind of trouble. The lists share their grammar and their everyday words, so no
+single word gives the kind away: the reader has to understand whether something is dangerous, unusable or a nuisance.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from examples.shop.world import BROKEN, DELIVERY, FLAW, HAZARD, REFUND, Customer, Slot, draw
+
+GREETINGS: Final = (
+    "Hello, this is {name}.", "Hi, my name is {name}.", "Good morning.", "Hello.", "Hi there,", "Dear team,", "Good evening.",
+    "", "",
+)  # fmt: skip
+CONTACTS: Final = ("My email is {email}.", "You can call me at {phone}.", "Write to {email}.", "", "", "", "", "")
+CLOSINGS: Final = (
+    "What can you do?", "Please help.", "What happens now?", "Please let me know.", "Can you sort this out?", "Thank you.",
+    "Kind regards, {name}", "", "",
+)  # fmt: skip
+
+DELIVERY_BODIES: Final = (
+    "Where is my order {order}?",
+    "I am waiting for my {item}, order {order}. Where is it?",
+    "What is the status of order {order}?",
+    "When will the {item} come? The order is {order}.",
+    "Has order {order} been sent yet?",
+    "I ordered a {item} ({order}) and heard nothing since.",
+    "Could you check how far {order} has come?",
+    "Can you look up {order} for me? It is the {item}.",
+)
+REFUND_BODIES: Final = (
+    "I sent back the {item} of order {order}. Please refund it.",
+    "Order {order} went back to you last week. I want my money back.",
+    "I returned my {item} ({order}) and wait for the refund.",
+    "Please refund order {order}, you have the {item} back.",
+    "When do I get my money for {order}? The {item} is back with you.",
+    "The {item} from {order} was returned on Monday. Please pay me back.",
+)
+QUESTION_BODIES: Final = {
+    "returns": (
+        "How many days do I have to return the {item}?",
+        "Until when can I send the {item} back?",
+        "What is your return period?",
+        "How long can I take to return a {item} that I do not need?",
+        "I am not sure about the {item}. Within how many days may I return it?",
+        "By when do I have to return items?",
+    ),
+    "shipping": (
+        "What does standard shipping cost?",
+        "How much is shipping for a {item}?",
+        "What do you charge for shipping?",
+    ),
+    "warranty": (
+        "How long is the warranty on the {item}?",
+        "How many months of warranty does the {item} have?",
+        "Until when does the warranty of a {item} last?",
+    ),
+    "wrapping": (
+        "What does gift wrapping cost?",
+        "How much is it to have the {item} gift wrapped?",
+        "What do you charge for gift wrapping?",
+    ),
+}
+PROBLEM_FRAMES: Final = (
+    "About the {item} of order {order}: {trouble}.",
+    "My {item} ({order}): {trouble}.",
+    "I bought a {item}, order {order}. {Trouble}.",
+    "{Trouble}. It is the {item} of order {order}.",
+    "I have to tell you something about order {order}, the {item}: {trouble}.",
+    "Order {order}. I got the {item} and {trouble}.",
+    "We were glad about the {item}, but {trouble}. The order is {order}.",
+    "The order is {order}, a {item}. I am sorry to say that {trouble}.",
+)
+TROUBLES: Final = {
+    HAZARD: (
+        "it started to smoke when I used it", "sparks came out of it", "it gave me an electric shock", "it burned my hand",
+        "it caught fire", "it got so hot that the table is scorched", "it smells of burning plastic",
+        "a bare wire sticks out of it", "it gave my son a jolt", "a sharp edge cut my finger",
+        "it overheated and the cable melted", "it fell over and hurt my foot", "flames came out of the back",
+        "there was a bang and a lot of smoke", "it hissed and leaked acid", "my daughter choked on a loose piece of it",
+        "it collapsed under me and I hit my head", "it blew the fuse and the wall is black",
+    ),
+    BROKEN: (
+        "it does not turn on", "it arrived in pieces", "the wrong model was in the box", "it stopped working after a day",
+        "the main part is missing", "it was shattered when it came", "I received another product", "it is completely dead",
+        "nothing happens when I press the button", "it is snapped in two", "half of the parts were not in the box",
+        "the box was empty", "it never worked", "you sent me something I did not order", "the screws for it are missing",
+        "it was smashed on arrival", "it broke the first time I used it", "it cannot be used because a part is not there",
+    ),
+    FLAW: (
+        "it has a small scratch on the side", "the colour is a little paler than in the picture", "it came four days late",
+        "the carton was dented but it works", "there is a faint stain on it", "the label left some glue on it",
+        "it arrived a week after the promised date", "the paint has a tiny chip", "the logo is a bit crooked",
+        "it squeaks a little but works fine", "the manual is not in my language", "it is less shiny than expected",
+        "there is a small smudge that I cannot wipe off", "it took much longer to arrive than you said",
+        "the surface is slightly rough in one spot", "I waited ten days for it instead of two",
+        "one corner is a little worn", "the packaging was ugly and torn but it works",
+    ),
+}  # fmt: skip
+
+
+def _body(one: Slot, key: tuple[object, ...]) -> str:
+    rng = draw(*key, "body")
+    if one.topic == DELIVERY:
+        return rng.choice(DELIVERY_BODIES)
+    if one.topic == REFUND:
+        return rng.choice(REFUND_BODIES)
+    if one.policy is not None:
+        return rng.choice(QUESTION_BODIES[one.policy])
+    trouble = rng.choice(TROUBLES[one.trouble or FLAW])
+    frame = rng.choice(PROBLEM_FRAMES)
+    return frame.replace("{trouble}", trouble).replace("{Trouble}", trouble[0].upper() + trouble[1:])
+
+
+def message(one: Slot, who: Customer, seed: int) -> str:
+    """What the customer of a slot writes."""
+    key = (seed, one.tenant_id, one.day, one.index)
+    rng = draw(*key, "frame")
+    parts = (rng.choice(GREETINGS), _body(one, key), rng.choice(CONTACTS), rng.choice(CLOSINGS))
+    text = " ".join(part for part in parts if part)
+    return text.format(name=who.name, email=who.email, phone=who.phone, order=one.order_id, item=one.item)

@@ -1,0 +1,1 @@
+"""Small abstract classes through which the sibling packages meet. ``pipelines`` wires the implementations."""

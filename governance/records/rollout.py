@@ -1,0 +1,77 @@
+"""A rollout: one run of a release on one request, with the exact token ids that were sampled."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+from governance.records.base import Digest, Record, UtcTime
+from governance.records.message import Message
+
+
+class AgentRequest(Record):
+    """One customer message to an agent."""
+
+    tenant_id: str
+    session_id: str
+    user_id: str | None
+    """The person as the app knows them; goes into spans as ``user.id`` and into nothing else."""
+    topic: str | None
+    message: str
+    world_digest: str
+    at: UtcTime
+
+
+class StopReason(StrEnum):
+    """Why a run ended."""
+
+    ANSWERED = "answered"
+    TOOL_ERRORS = "tool_errors"
+    MAX_STEPS = "max_steps"
+    UNPARSEABLE = "unparseable"
+    ENGINE_ERROR = "engine_error"
+
+
+class RolloutCall(Record):
+    """One tool call of a run and what came back."""
+
+    name: str
+    arguments: Any
+    result: Any = None
+    error: str | None = None
+    error_type: str | None = None
+
+
+class RolloutStep(Record):
+    """One model call: what went in, what was sampled, token by token."""
+
+    messages: tuple[Message, ...]
+    prompt_token_ids: tuple[int, ...]
+    output_token_ids: tuple[int, ...]
+    text: str
+    finish_reason: str
+
+
+class Rollout(Record):
+    """One run."""
+
+    release_digest: Digest
+    model: str
+    """The served name that answered."""
+    steps: tuple[RolloutStep, ...]
+    calls: tuple[RolloutCall, ...]
+    answer: str | None
+    stop: StopReason
+    error: str | None = None
+    trace_id: str | None = None
+
+
+class Grade(Record):
+    """What the verifiers said of one rollout. ``reward`` is None when grading failed: an error, never a zero."""
+
+    task_digest: Digest
+    release_digest: Digest
+    reward: float | None
+    passed: tuple[str, ...]
+    failed: tuple[str, ...]
+    error: str | None = None

@@ -1,0 +1,78 @@
+"""A task: a world, an instruction, what must be true afterwards, and where all of it came from."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from governance.records.base import Digest, Record, UtcTime, digest_json
+from governance.records.world import StateChange
+
+
+class Split(StrEnum):
+    """Which side of the wall a task stands on. Sides are divided by subject and by time."""
+
+    TRAIN = "train"
+    EVAL = "eval"
+
+
+class StateDiff(Record):
+    """The world must have changed in exactly these rows, whatever the order."""
+
+    kind: Literal["state_diff"] = "state_diff"
+    changes: tuple[StateChange, ...]
+
+
+class AnswerContains(Record):
+    """The final answer must state each of these values (case and white space folded)."""
+
+    kind: Literal["answer_contains"] = "answer_contains"
+    values: tuple[str, ...]
+
+
+class AnswerAvoids(Record):
+    """The final answer must state none of these values (they are known to be wrong at the task's time)."""
+
+    kind: Literal["answer_avoids"] = "answer_avoids"
+    values: tuple[str, ...]
+
+
+class Answered(Record):
+    """The run must end with an answer to the customer."""
+
+    kind: Literal["answered"] = "answered"
+
+
+VerifierSpec = Annotated[StateDiff | AnswerContains | AnswerAvoids | Answered, Field(discriminator="kind")]
+
+
+class GoldAction(Record):
+    """One call of the demonstration that the task was built from."""
+
+    name: str
+    arguments: Any
+
+
+class Task(Record):
+    """One thing to get done, replayable."""
+
+    tenant_id: str
+    subject: str
+    topic: str | None
+    instruction: str
+    world_digest: Digest
+    at: UtcTime
+    verifiers: tuple[VerifierSpec, ...]
+    gold: tuple[GoldAction, ...]
+    split: Split
+    sources: tuple[str, ...]
+    """Trajectory ids."""
+    family: str
+    """Which tools the demonstration used; reports group by it."""
+
+    @property
+    def key(self) -> str:
+        """What the task asks: equal for the same instruction in the same world."""
+        return digest_json([self.tenant_id, self.instruction, self.world_digest])

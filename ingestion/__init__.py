@@ -1,0 +1,1 @@
+"""What the agents did: OTLP in, dialects, assembly of trajectories, signals."""

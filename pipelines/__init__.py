@@ -1,0 +1,1 @@
+"""When it happens: settings, wiring, Dagster definitions and the ``tidemill`` command."""

@@ -1,0 +1,1 @@
+"""How it gets better: routing, levers, worlds, tasks, verifiers, training, evaluation, gates."""
