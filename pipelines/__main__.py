@@ -1,0 +1,5 @@
+"""``python -m pipelines`` is ``tidemill``."""
+
+from pipelines.cli import main
+
+main()

@@ -1,0 +1,56 @@
+"""``tidemill up``, ``down`` and ``status``."""
+
+from __future__ import annotations
+
+import click
+
+from pipelines.commands.output import Result, progress, reports
+
+
+@click.command(epilog="Example: tidemill up --json")
+@reports
+def up() -> Result:
+    """Start every service on loopback, print the addresses, leave them running. `tidemill down` stops them."""
+    from pipelines.services import control_service, dagster_service, mlflow_service, start_all
+    from pipelines.settings import load_settings
+    from pipelines.wiring import Mill
+
+    settings = load_settings()
+    with Mill(settings) as mill:
+        mill.bootstrap(progress)
+        services = [
+            mlflow_service(settings), mill.vllm_service(), control_service(settings), dagster_service(settings),
+        ]  # fmt: skip
+        start_all(mill.supervisor, services, progress)
+    base = f"http://{settings.host}"
+    return {
+        "intake": f"{base}:{settings.intake_port}/v1/traces",
+        "gateway": f"{base}:{settings.gateway_port}/v1",
+        "dagster": f"{base}:{settings.dagster_port}",
+        "mlflow": f"{base}:{settings.mlflow_port}",
+        "vllm": f"{base}:{settings.vllm_port}",
+        "logs": str(settings.home / "run"),
+    }
+
+
+@click.command(epilog="Example: tidemill down")
+@reports
+def down() -> Result:
+    """Stop the services of this data home, newest first."""
+    from pipelines.settings import load_settings
+    from pipelines.supervisor import Supervisor
+
+    supervisor = Supervisor(load_settings().home / "run")
+    return {name: "stopped" for name in supervisor.names() if supervisor.stop(name)} or {"services": "none running"}
+
+
+@click.command(epilog="Example: tidemill status --json")
+@reports
+def status() -> Result:
+    """Say which services of this data home run, with their process ids."""
+    from pipelines.settings import load_settings
+    from pipelines.supervisor import Supervisor
+
+    supervisor = Supervisor(load_settings().home / "run")
+    found = {name: supervisor.running(name) for name in supervisor.names()}
+    return {name: process.pid for name, process in found.items() if process} or {"services": "none running"}

@@ -1,0 +1,99 @@
+"""Settings: the one place where the environment is read.
+
+1. Every setting has a default that works on a fresh machine and a name in the environment, ``TIDEMILL_`` + its name.
+2. Everything Tidemill writes lies under ``data_home``, but for the keys, which lie beside it: a copy of the data home
+   alone cannot be read.
+3. Servers listen on loopback unless ``host`` says otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """What can be configured. ``tidemill doctor`` prints each value and what a missing one means."""
+
+    model_config = SettingsConfigDict(env_prefix="TIDEMILL_", frozen=True, extra="forbid")
+
+    data_home: Path = Field(default=Path("data/home"), description="folder of everything that is written")
+    keys_dir: Path | None = Field(default=None, description="folder of the keys; beside the data home when not set")
+    database_url: str | None = Field(default=None, description="SQLAlchemy URL; SQLite in the data home when not set")
+    agent: str = Field(default="examples.shop.product:build", description="module:factory of the agent product")
+    base_model: Path | None = Field(default=None, description="local model folder; the packaged model when not set")
+    host: str = Field(default="127.0.0.1", description="address that servers listen on")
+    intake_port: int = Field(default=4318, description="OTLP/HTTP intake")
+    gateway_port: int = Field(default=4000, description="gateway to the champion")
+    vllm_port: int = Field(default=8000, description="vLLM")
+    dagster_port: int = Field(default=3000, description="Dagster UI")
+    mlflow_port: int = Field(default=5000, description="MLflow UI")
+    mlflow_tracking_uri: str | None = Field(default=None, description="MLflow; SQLite in the data home when not set")
+
+    @property
+    def home(self) -> Path:
+        """The data home, absolute."""
+        return self.data_home.expanduser().resolve()
+
+    @property
+    def keys(self) -> Path:
+        """Folder of the keys, never inside the data home."""
+        chosen = self.keys_dir or self.home.with_name(self.home.name + "-keys")
+        return chosen.expanduser().resolve()
+
+    @property
+    def database(self) -> str:
+        """The database's URL."""
+        return self.database_url or f"sqlite:///{self.home / 'tidemill.db'}"
+
+    @property
+    def tracking_uri(self) -> str:
+        """MLflow's tracking URI."""
+        return self.mlflow_tracking_uri or f"sqlite:///{self.home / 'mlflow' / 'mlflow.db'}"
+
+    @property
+    def model_cache(self) -> Path:
+        """Where converted base models are kept; shared by data homes that lie side by side."""
+        return self.home.parent / "cache"
+
+    def environment(self) -> dict[str, str]:
+        """These settings as environment variables, for child processes."""
+        chosen = {
+            f"TIDEMILL_{name.upper()}": str(value) for name, value in self.model_dump().items() if value is not None
+        }
+        return {**chosen, "TIDEMILL_DATA_HOME": str(self.home), "TIDEMILL_KEYS_DIR": str(self.keys)}
+
+
+def load_settings(**overrides: object) -> Settings:
+    """Settings from the environment, with ``overrides`` on top.
+
+    Raises:
+        pydantic.ValidationError: naming each setting whose value is not usable.
+    """
+    return Settings(**{name: value for name, value in overrides.items() if value is not None})  # type: ignore[arg-type]  # pydantic checks them
+
+
+def child_environment(settings: Settings) -> dict[str, str]:
+    """The whole environment for a child process: this one's, plus the settings, plus Dagster's home."""
+    dagster_home = settings.home / "dagster"
+    return {
+        **os.environ,
+        **settings.environment(),
+        "DAGSTER_HOME": str(dagster_home),
+        "TIDEMILL_DAGSTER_DIR": str(dagster_home),
+        "HF_HUB_OFFLINE": "1",
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def adopt_environment(settings: Settings) -> None:
+    """Make this process see the settings as its children do; Dagster reads its home from the environment."""
+    os.environ.update(child_environment(settings))
+
+
+def in_ci() -> bool:
+    """Whether a missing service is an error rather than a reason to skip."""
+    return os.environ.get("CI", "") not in {"", "0", "false"}
