@@ -1,7 +1,16 @@
 """The exception tree of ``ingestion``.
 
-TidemillError
-└── IngestionError    root of this package's errors
+    TidemillError
+    └── IngestionError
+        ├── DecodeError          a body is not what its content type says, or too big once unpacked
+        │   ├── WrongSignal      a well-formed export of another signal (logs, metrics) on the path of traces
+        │   └── BodyTooLarge     more bytes than the receiver's bound, packed or unpacked
+        ├── SpoolError           the spool cannot take or give back a record
+        │   ├── SpoolFull        the bound on undrained bytes is reached; the sender should wait
+        │   └── SegmentCorrupt   a sealed segment fails its checks before its end
+        └── MergeError           two spans that are not versions of one span
+
+A ``DecodeError`` is final: the same bytes fail again, so a sender must not retry. A ``SpoolError`` is not.
 """
 
 from __future__ import annotations
@@ -11,3 +20,31 @@ from governance.errors import TidemillError
 
 class IngestionError(TidemillError):
     """Root of this package's errors."""
+
+
+class DecodeError(IngestionError):
+    """A body is not what its content type says. Never worth a retry."""
+
+
+class WrongSignal(DecodeError):
+    """A well-formed export of another signal on the path of traces."""
+
+
+class BodyTooLarge(DecodeError):
+    """More bytes than the receiver's bound, packed or unpacked."""
+
+
+class SpoolError(IngestionError):
+    """The spool cannot take or give back a record."""
+
+
+class SpoolFull(SpoolError):
+    """The bound on undrained bytes is reached."""
+
+
+class SegmentCorrupt(SpoolError):
+    """A sealed segment fails its checks before its end."""
+
+
+class MergeError(IngestionError):
+    """Two spans that are not versions of one span."""

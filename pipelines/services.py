@@ -9,8 +9,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
+from pipelines.dagster_home import prepare_home
 from pipelines.settings import Settings, child_environment
 from pipelines.supervisor import Progress, Service, Supervisor
+from serving.vllm_server import VllmSettings
 
 
 def mlflow_service(settings: Settings) -> Service:
@@ -37,7 +39,7 @@ def control_service(settings: Settings) -> Service:
     return Service(
         name="control",
         command=[sys.executable, "-m", "pipelines", "control"],
-        health=f"http://{settings.host}:{settings.gateway_port}/health",
+        health=f"http://{settings.host}:{settings.intake_port}/health",
         address=f"http://{settings.host}:{settings.intake_port}",
         environment=child_environment(settings),
     )
@@ -46,6 +48,7 @@ def control_service(settings: Settings) -> Service:
 def dagster_service(settings: Settings) -> Service:
     """Dagster's webserver and daemon."""
     base = f"http://{settings.host}:{settings.dagster_port}"
+    prepare_home(settings)
     return Service(
         name="dagster",
         command=[
@@ -58,15 +61,14 @@ def dagster_service(settings: Settings) -> Service:
     )  # fmt: skip
 
 
-def vllm_service(settings: Settings, command: list[str], environment: dict[str, str]) -> Service:
-    """The model server; its command comes from serving."""
-    base = f"http://{settings.host}:{settings.vllm_port}"
+def vllm_service(settings: Settings, vllm: VllmSettings) -> Service:
+    """The model server."""
     return Service(
         name="vllm",
-        command=command,
-        health=f"{base}/health",
-        address=base,
-        environment={**child_environment(settings), **environment},
+        command=[sys.executable, "-m", "serving.vllm_launcher", *vllm.arguments()],
+        health=f"{vllm.base_url}/health",
+        address=vllm.base_url,
+        environment={**child_environment(settings), **vllm.child_environment()},
         start_seconds=300.0,
     )
 

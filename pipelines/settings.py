@@ -33,6 +33,18 @@ class Settings(BaseSettings):
     mlflow_port: int = Field(default=5000, description="MLflow UI")
     mlflow_tracking_uri: str | None = Field(default=None, description="MLflow; SQLite in the data home when not set")
 
+    max_loras: int = Field(default=4, description="adapters that vLLM holds at once: champions, rollback targets, arms")
+    record_intake: bool = Field(default=False, description="keep accepted bodies, sealed, for a replay")
+
+    train_share: float = Field(default=0.64, gt=0, lt=1, description="part of the window that is learned from")
+    eval_tasks: int = Field(default=112, ge=1, description="held-out tasks that each arm runs, at most")
+    gate_tasks: int = Field(default=80, ge=1, description="held-out tasks below which the gate decides nothing")
+    concurrency: int = Field(default=16, ge=1, description="runs at once in an evaluation")
+    lora_rank: int = Field(default=8, description="rank of the adapters")
+    learning_rate: float = Field(default=1e-3, gt=0, description="of the adapters' training")
+    epochs: int = Field(default=2, ge=1, description="passes over the training rows")
+    rehearsal_ratio: float = Field(default=0.6, ge=0, description="confirmed successes per takeover in a dataset")
+
     @property
     def home(self) -> Path:
         """The data home, absolute."""

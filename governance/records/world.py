@@ -20,6 +20,8 @@ class WorldSchema(Record):
     """Table name to the field that holds the person's id, in the form of the traces' subject attribute."""
     personal_fields: dict[str, str]
     """``table.field`` to the entity type that masking applies (``PERSON``, ``EMAIL_ADDRESS``, ...)."""
+    unordered_fields: tuple[str, ...] = ()
+    """``table.field`` of lists whose order means nothing; two rows that differ in it alone are equal."""
 
 
 class World(Record):
@@ -49,3 +51,15 @@ class StateChange(Record):
     key: str
     before: dict[str, Any] | None
     after: dict[str, Any] | None
+
+
+class WorldSubject(Record):
+    """One row of a snapshot that holds a person's data, so that the row can leave with the person."""
+
+    subject: str
+    """Keyed hash of the person."""
+    table: str
+    key_field: str
+    """The table's primary key (``WorldSchema.primary_keys``)."""
+    key: str
+    """``str`` of the masked row's value in that field."""

@@ -1,7 +1,8 @@
 """What every command shares: ``--json``, exit codes, errors that name what and where.
 
 A command returns a dict. With ``--json`` it is printed as one JSON line; otherwise as a short table. A
-``TidemillError`` ends the command with status 1 and its message on standard error (as ``{"error": ..., "kind": ...}`` with ``--json``).
+``TidemillError`` ends the command with status 1 and its message on standard error (with ``--json`` as
+``{"error": ..., "kind": ...}`` on standard output).
 """
 
 from __future__ import annotations

@@ -11,17 +11,17 @@ from pipelines.commands.output import Result, progress, reports
 @reports
 def up() -> Result:
     """Start every service on loopback, print the addresses, leave them running. `tidemill down` stops them."""
-    from pipelines.services import control_service, dagster_service, mlflow_service, start_all
+    from pipelines.operations import bootstrap, start_serving
+    from pipelines.services import dagster_service, mlflow_service, start_all
     from pipelines.settings import load_settings
     from pipelines.wiring import Mill
 
     settings = load_settings()
     with Mill(settings) as mill:
-        mill.bootstrap(progress)
-        services = [
-            mlflow_service(settings), mill.vllm_service(), control_service(settings), dagster_service(settings),
-        ]  # fmt: skip
-        start_all(mill.supervisor, services, progress)
+        bootstrap(mill, progress)
+        start_all(mill.supervisor, [mlflow_service(settings)], progress)
+        start_serving(mill, progress)
+        start_all(mill.supervisor, [dagster_service(settings)], progress)
     base = f"http://{settings.host}"
     return {
         "intake": f"{base}:{settings.intake_port}/v1/traces",

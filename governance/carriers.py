@@ -1,0 +1,155 @@
+"""The carriers of a span: every place in it that can hold somebody's words, and which of them are structure.
+
+Theory. Masking that covers some fields and not others is none: names, attributes, events, links, status message,
+resource and scope are one JSON value here, masked as a whole and put back as a whole. A span whose content is withheld
+keeps its structure: numbers, and the few strings that say which operation ran on which model, never what was said.
+Keys that only the server may set are dropped wherever the wire brings them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from governance.records.span import Attributes, Span
+
+CLIENT_KEYS: Final = frozenset(
+    {"tidemill.release", "tidemill.world.digest", "tidemill.request.topic", "tidemill.actor", "tidemill.stop_reason"}
+)
+"""The keys under ``tidemill.`` that an agent may set; all others are the server's."""
+STRUCTURAL_KEYS: Final = CLIENT_KEYS | {
+    "gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.system", "gen_ai.agent.name", "gen_ai.agent.id",
+    "gen_ai.conversation.id", "gen_ai.request.model", "gen_ai.response.model", "gen_ai.response.id",
+    "gen_ai.response.finish_reasons", "gen_ai.output.type", "gen_ai.tool.name", "gen_ai.tool.type",
+    "gen_ai.tool.call.id", "gen_ai.evaluation.name", "session.id", "error.type", "llm.model_name", "llm.provider",
+    "llm.system", "openinference.span.kind", "tool.name", "service.name", "service.version", "service.namespace",
+    "deployment.environment", "deployment.environment.name", "telemetry.sdk.name", "telemetry.sdk.language",
+    "telemetry.sdk.version",
+}  # fmt: skip
+SHORTEST_ID: Final = 6
+_CONTENT: Final = re.compile(
+    r"gen_ai\.(?:input\.messages|output\.messages|system_instructions|tool\.call\.(?:arguments|result)|prompt\b.*|"
+    r"completion\b.*|content\..*)|(?:input|output)\.(?:value|mime_type)|llm\.(?:input|output)_messages\b.*"
+)
+_CONTENT_EVENT: Final = re.compile(
+    r"gen_ai\.(?:\w+\.message|choice|content\.\w+|client\.inference\.operation\.details|evaluation\.result)"
+)
+
+
+def without_content(span: Span) -> Span:
+    """The span without the attributes and events whose messages its content holds."""
+    return span.model_copy(
+        update={
+            "attributes": {key: value for key, value in span.attributes.items() if not _CONTENT.fullmatch(key)},
+            "events": tuple(event for event in span.events if not _CONTENT_EVENT.fullmatch(event.name)),
+        }
+    )
+
+
+def without_server_keys(span: Span) -> Span:
+    """The span without keys that only the server may set."""
+    return _each(span, lambda held: {key: value for key, value in held.items() if not _is_servers(key)})
+
+
+def without_words(span: Span) -> Span:
+    """The span's structure: numbers and flags, and of the strings only those that say what ran."""
+    bare = without_content(span)
+    structure = _each(
+        bare, lambda held: {key: kept for key, value in held.items() if (kept := _kept(key, value)) is not None}
+    )
+    return structure.model_copy(update={"status_message": "", "trace_state": ""})
+
+
+def replace_id(span: Span, keys: Sequence[str], raw_id: str, subject: str) -> Span:
+    """The span with the person's raw id replaced in the attributes that carry it."""
+    carried = set(keys)
+    return _each(
+        span,
+        lambda held: {
+            key: subject if key in carried and str(value) == raw_id else value for key, value in held.items()
+        },
+    )
+
+
+def id_pattern(raw_id: str | None) -> re.Pattern[str] | None:
+    """Where a person's raw id stands in a text, if it is distinctive enough to be looked for in texts.
+
+    A mail address is left to masking, which gives it one surrogate wherever it stands.
+    """
+    if not raw_id or len(raw_id) < SHORTEST_ID or "@" in raw_id or not any(char.isdigit() for char in raw_id):
+        return None
+    return re.compile(rf"(?<![\w@.\-]){re.escape(raw_id)}(?![\w@]|[.\-]\w)")
+
+
+def replace_in_texts(value: Any, pattern: re.Pattern[str], subject: str) -> Any:
+    """The JSON value with the person's raw id replaced in every string."""
+    if isinstance(value, str):
+        return pattern.sub(subject, value)
+    if isinstance(value, dict):
+        return {key: replace_in_texts(item, pattern, subject) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [replace_in_texts(item, pattern, subject) for item in value]
+    return value
+
+
+def strings_of(span: Span) -> dict[str, Any]:
+    """Every string carrier of the span as one JSON value."""
+    return {
+        "span_name": span.name,
+        "status_message": span.status_message,
+        "trace_state": span.trace_state,
+        "scope_name": span.scope_name,
+        "scope_version": span.scope_version,
+        "attributes": span.attributes,
+        "resource": span.resource,
+        "events": [{"event_name": event.name, "attributes": event.attributes} for event in span.events],
+        "links": [{"attributes": link.attributes} for link in span.links],
+    }
+
+
+def with_strings(span: Span, masked: dict[str, Any]) -> Span:
+    """The span with its string carriers replaced by what ``strings_of`` became."""
+    events = [
+        event.model_copy(update={"name": new["event_name"], "attributes": new["attributes"]})
+        for event, new in zip(span.events, masked["events"], strict=True)
+    ]
+    links = [
+        link.model_copy(update={"attributes": new["attributes"]})
+        for link, new in zip(span.links, masked["links"], strict=True)
+    ]
+    plain = ("status_message", "trace_state", "scope_name", "scope_version", "attributes", "resource")
+    changed = {name: masked[name] for name in plain}
+    return span.model_copy(
+        update=changed | {"name": masked["span_name"], "events": tuple(events), "links": tuple(links)}
+    )
+
+
+def _is_servers(key: str) -> bool:
+    return key.startswith("tidemill.") and key not in CLIENT_KEYS
+
+
+def _kept(key: str, value: Any) -> Any:
+    if isinstance(value, bool | int | float):
+        return value
+    words = value if isinstance(value, list) else [value]
+    if key in STRUCTURAL_KEYS and all(isinstance(word, str | int | float) for word in words):
+        return value
+    return None
+
+
+def _each(span: Span, change: Any) -> Span:
+    """The span with ``change`` applied to each of its attribute maps."""
+
+    def changed(held: Attributes) -> Attributes:
+        made: Attributes = change(held)
+        return made
+
+    return span.model_copy(
+        update={
+            "attributes": changed(span.attributes),
+            "resource": changed(span.resource),
+            "events": tuple(one.model_copy(update={"attributes": changed(one.attributes)}) for one in span.events),
+            "links": tuple(one.model_copy(update={"attributes": changed(one.attributes)}) for one in span.links),
+        }
+    )

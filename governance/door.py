@@ -1,0 +1,246 @@
+"""The door: the only way from the wire into the store.
+
+For each span, in this order: who is it about (a keyed hash of the id that the tenant's attributes carry; a span that
+carries none belongs to the one person whom its trace names in the same batch); is that person erased (then it is
+refused); does any purpose beyond running the service allow to keep what was said (else the structure alone is kept and
+counted as withheld); and then every string of it is masked. Nothing is returned until everything is masked, so a
+detector that fails leaves the whole batch to quarantine. Keys that only the server may set are dropped.
+
+Snapshots of worlds come through the same door: declared fields and documents are masked with the same surrogates as
+texts, the field that holds a person's id becomes the subject's hash, and rows of erased people never enter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from governance import carriers
+from governance.masking.surrogate import Surrogates
+from governance.ports.clock import Clock, IdFactory, RandomIds
+from governance.ports.keys import KeyProvider
+from governance.ports.masker import Masked, Masker
+from governance.records.audit import AuditEvent
+from governance.records.content import AdmittedSpan, SpanContent
+from governance.records.rights import Purpose, Reason
+from governance.records.span import Span
+from governance.records.trajectory import UNKNOWN_SUBJECT
+from governance.records.world import World, WorldRef, WorldSchema, WorldSubject
+from governance.store import Store
+
+SUBJECT_ATTRIBUTES: Final = ("user.id", "enduser.id")
+KEEPING: Final = tuple(purpose for purpose in Purpose if purpose not in {Purpose.SERVE, Purpose.COMPLY})
+"""The purposes for which what was said may be kept at all."""
+Item = tuple[Span, SpanContent, str | None]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A span that may not enter."""
+
+    reason: str
+    trace_id: str
+    span_id: str
+
+
+class Door:
+    """Admits spans and worlds of tenants."""
+
+    def __init__(
+        self,
+        store: Store,
+        masker: Masker,
+        keys: KeyProvider,
+        clock: Clock,
+        *,
+        subject_attributes: Sequence[str] = SUBJECT_ATTRIBUTES,
+        ids: IdFactory | None = None,
+    ) -> None:
+        """``subject_attributes`` are the keys whose value is a person's raw id."""
+        self._store = store
+        self._masker = masker
+        self._keys = keys
+        self._clock = clock
+        self._attributes = tuple(subject_attributes)
+        self._ids = ids or RandomIds()
+        self._tenants: dict[str, Surrogates] = {}
+
+    def subject(self, tenant_id: str, raw_id: str | None) -> str:
+        """The keyed hash of a person's id, or ``unknown``."""
+        if not raw_id:
+            return UNKNOWN_SUBJECT
+        if tenant_id not in self._tenants:
+            self._tenants[tenant_id] = Surrogates(self._keys, tenant_id)
+        return self._tenants[tenant_id].subject(raw_id)
+
+    def admit(self, tenant_id: str, items: Sequence[Item]) -> list[AdmittedSpan | Refusal]:
+        """Admit or refuse each span, in order.
+
+        Raises:
+            MaskingError: when a detector fails; nothing is admitted then.
+
+        """
+        now = self._clock.now()
+        owners = self._owners(items)
+        subjects = [self.subject(tenant_id, owner) for owner in owners]
+        erased = {one for one in set(subjects) if self._store.rights.is_suppressed(tenant_id, one)}
+        keeping = self._keeping(tenant_id, set(subjects) - erased, now)
+        drafts = [
+            None if subject in erased else self._draft(item, owner, subject, keep=subject in keeping)
+            for item, owner, subject in zip(items, owners, subjects, strict=True)
+        ]
+        carried = [
+            _carried(draft, carriers.id_pattern(owner), subject)
+            for draft, owner, subject in zip(drafts, owners, subjects, strict=True)
+            if draft is not None
+        ]
+        masked = iter(self._masker.mask(tenant_id, carried))
+        admitted = [
+            Refusal(Reason.SUPPRESSED.value, item[0].trace_id, item[0].span_id)
+            if draft is None
+            else _admitted(tenant_id, subject, draft, next(masked))
+            for item, draft, subject in zip(items, drafts, subjects, strict=True)
+        ]
+        self._log(tenant_id, "admit_spans", f"batch of {len(items)}", _tally(admitted))
+        return admitted
+
+    def admit_world(self, tenant_id: str, source: World, schema: WorldSchema) -> WorldRef:
+        """Mask and store a snapshot; the same snapshot again gives the reference that is there.
+
+        Raises:
+            MaskingError: when a detector fails; nothing is stored then.
+
+        """
+        digest = source.digest()
+        known = self._store.worlds.by_source(tenant_id, digest)
+        if known is not None:
+            return known
+        tables, people, dropped = self._tables(tenant_id, source, schema)
+        names = sorted(source.documents)
+        documents = self._masker.mask(tenant_id, [source.documents[name] for name in names])
+        masked = World(
+            tables=tables,
+            documents={name: str(one.value) for name, one in zip(names, documents, strict=True)},
+            at=source.at,
+        )
+        ref = WorldRef(tenant_id=tenant_id, source_digest=digest, masked_digest=masked.digest(), at=source.at)
+        stored = self._store.worlds.put(ref, masked, people)
+        self._log(tenant_id, "admit_world", stored.masked_digest, {"rows_of_erased_people_left_out": dropped})
+        return stored
+
+    def _owners(self, items: Sequence[Item]) -> list[str | None]:
+        """Each span's raw id; a span without one has that of the one person whom its trace names."""
+        named: dict[str, set[str]] = {}
+        for span, _, raw_id in items:
+            if raw_id:
+                named.setdefault(span.trace_id, set()).add(raw_id)
+        heirs = {trace_id: next(iter(found)) for trace_id, found in named.items() if len(found) == 1}
+        return [raw_id or heirs.get(span.trace_id) for span, _, raw_id in items]
+
+    def _keeping(self, tenant_id: str, subjects: Iterable[str], now: datetime) -> set[str]:
+        people = [(tenant_id, subject) for subject in sorted(set(subjects))]
+        kept: set[str] = set()
+        for purpose in KEEPING:
+            verdicts = self._store.rights.verdicts(purpose, people, now)
+            kept |= {subject for (_, subject), verdict in verdicts.items() if verdict.allowed}
+        return kept
+
+    def _draft(self, item: Item, owner: str | None, subject: str, *, keep: bool) -> tuple[Span, SpanContent | None]:
+        span, content, _ = item
+        bare = carriers.without_server_keys(span)
+        if owner:
+            bare = carriers.replace_id(bare, self._attributes, owner, subject)
+        if not keep:
+            return carriers.without_words(bare), None
+        return carriers.without_content(bare), content
+
+    def _tables(
+        self, tenant_id: str, source: World, schema: WorldSchema
+    ) -> tuple[dict[str, tuple[dict[str, Any], ...]], list[WorldSubject], int]:
+        """The masked tables, whose each row is, and how many rows of erased people were left out."""
+        tables: dict[str, tuple[dict[str, Any], ...]] = {}
+        people: list[WorldSubject] = []
+        dropped = 0
+        for table, rows in source.tables.items():
+            fields, whose = _personal(schema, table), schema.subject_fields.get(table)
+            made = [self._row(tenant_id, row, fields, whose) for row in rows]
+            owners = {subject for _, subject in made if subject is not None}
+            erased = {one for one in owners if self._store.rights.is_suppressed(tenant_id, one)}
+            kept = [(row, subject) for row, subject in made if subject not in erased]
+            dropped += len(made) - len(kept)
+            tables[table] = tuple(row for row, _ in kept)
+            people += _index(schema, table, kept)
+        return tables, people, dropped
+
+    def _row(
+        self, tenant_id: str, row: dict[str, Any], fields: dict[str, str], whose: str | None
+    ) -> tuple[dict[str, Any], str | None]:
+        raw_id = row.get(whose) if whose else None
+        masked = self._masker.mask_fields(
+            tenant_id, row, {field: kind for field, kind in fields.items() if field != whose}
+        )
+        if whose is None or raw_id is None or raw_id == "":
+            return masked, None
+        subject = self.subject(tenant_id, str(raw_id))
+        return masked | {whose: subject}, subject
+
+    def _log(self, tenant_id: str, action: str, target: str, detail: dict[str, Any]) -> None:
+        self._store.audit.append(
+            AuditEvent(
+                id=self._ids.hex(16),
+                tenant_id=tenant_id,
+                actor="door",
+                role="intake",
+                action=action,
+                target=target,
+                detail=detail,
+                at=self._clock.now(),
+            )
+        )
+
+
+def _personal(schema: WorldSchema, table: str) -> dict[str, str]:
+    """The declared fields of a table, with their entity types."""
+    paths = ((path.partition("."), kind) for path, kind in schema.personal_fields.items())
+    return {field: kind for (name, _, field), kind in paths if name == table}
+
+
+def _index(schema: WorldSchema, table: str, rows: Sequence[tuple[dict[str, Any], str | None]]) -> list[WorldSubject]:
+    """Whose each row is, by the key of the masked row."""
+    key = schema.primary_keys[table] if table in schema.primary_keys else schema.subject_fields.get(table, "")
+    return [
+        WorldSubject(subject=subject, table=table, key_field=key, key=str(row.get(key)))
+        for row, subject in rows
+        if subject is not None
+    ]
+
+
+def _carried(draft: tuple[Span, SpanContent | None], own_id: re.Pattern[str] | None, subject: str) -> Any:
+    """Everything of a span that masking must see, the person's own id already replaced."""
+    span, content = draft
+    value = {"span": carriers.strings_of(span), "content": None if content is None else content.plain()}
+    return value if own_id is None else carriers.replace_in_texts(value, own_id, subject)
+
+
+def _admitted(tenant_id: str, subject: str, draft: tuple[Span, SpanContent | None], masked: Masked) -> AdmittedSpan:
+    span, content = draft
+    return AdmittedSpan(
+        tenant_id=tenant_id,
+        subject=subject,
+        span=carriers.with_strings(span, masked.value["span"]),
+        content=None if content is None else SpanContent.parse(masked.value["content"], "masked content"),
+        withheld_reason=Reason.CONTENT_WITHHELD.value if content is None else None,
+        mentions=() if content is None else tuple(sorted({finding.mention for finding in masked.findings})),
+    )
+
+
+def _tally(admitted: Sequence[AdmittedSpan | Refusal]) -> dict[str, int]:
+    counts = Counter(
+        one.reason if isinstance(one, Refusal) else "withheld" if one.content is None else "admitted"
+        for one in admitted
+    )
+    return dict(sorted(counts.items()))

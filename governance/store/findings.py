@@ -1,0 +1,108 @@
+"""What the store holds of a person: their traces, and what rests on them directly.
+
+A span that identifies nobody belongs to the person of its trace, as on reading; a trace that names the person in its
+content (``mentions``) goes as a whole, whoever's it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, func, or_, select
+
+from governance.records.lineage import NodeKind
+from governance.records.trajectory import UNKNOWN_SUBJECT
+from governance.store import dialect, schema
+from governance.store.chunks import chunks
+from governance.store.tables_evidence import LineageRow
+from governance.store.tables_traces import MentionRow, SpanRow, TrajectoryRow
+
+STAYING = frozenset({"suppressions", "erasures"})
+"""What keeps a person out, and what proves that they left."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Keys of what is the person's."""
+
+    spans: tuple[tuple[str, str, str], ...]
+    trajectories: tuple[str, ...]
+
+
+def find(connection: Connection, tenant_id: str, subject: str) -> Findings:
+    """The person's spans and trajectories."""
+    mine, named = _traces(connection, tenant_id, subject)
+    spans = {
+        (tenant_id, trace, span)
+        for traces, subjects in ((mine, (subject, UNKNOWN_SUBJECT)), (named, None))
+        for trace, span in _spans(connection, tenant_id, traces, subjects)
+    }
+    ids = set(_trajectories(connection, tenant_id, mine, (subject, UNKNOWN_SUBJECT)))
+    ids.update(_trajectories(connection, tenant_id, named, None))
+    return Findings(tuple(sorted(spans)), tuple(sorted(ids)))
+
+
+def count(connection: Connection, tenant_id: str, subject: str) -> int:
+    """Rows that the declared paths lead to, besides what stays after an erasure."""
+    total = 0
+    for name, column in subject_columns().items():
+        if name not in STAYING:
+            table = column.class_
+            where = (table.tenant_id == tenant_id, column == subject)
+            total += connection.scalar(select(func.count()).select_from(table).where(*where)) or 0
+    owned = select(func.count()).where(SpanRow.tenant_id == tenant_id, SpanRow.subject == subject)
+    total += len(find(connection, tenant_id, subject).spans) - (connection.scalar(owned) or 0)
+    edges = select(func.count()).select_from(LineageRow).where(names_person(tenant_id, subject))
+    return total + (connection.scalar(edges) or 0)
+
+
+def subject_columns() -> dict[str, Any]:
+    """Table name to the column that holds a person's keyed hash, for the tables that have one."""
+    found = {}
+    for mapper in schema.mappers():
+        cls = mapper.class_
+        column = getattr(cls, cls.subject_path, None)
+        if column is not None:
+            found[cls.__tablename__] = column
+    return dict(sorted(found.items()))
+
+
+def names_person(tenant_id: str, subject: str) -> ColumnElement[bool]:
+    """Lineage edges that name the person."""
+    row, id_, kind = LineageRow, f"{tenant_id}/{subject}", NodeKind.SUBJECT.value
+    return or_((row.source_kind == kind) & (row.source_id == id_), (row.derived_kind == kind) & (row.derived_id == id_))
+
+
+def _traces(connection: Connection, tenant_id: str, subject: str) -> tuple[list[str], list[str]]:
+    mine: set[str] = set()
+    for row in (SpanRow, TrajectoryRow):
+        statement = select(row.trace_id).where(row.tenant_id == tenant_id, row.subject == subject).distinct()
+        mine.update(connection.scalars(statement))
+    mentions = select(MentionRow.trace_id).where(MentionRow.tenant_id == tenant_id, MentionRow.mention == subject)
+    return sorted(mine), sorted(set(connection.scalars(mentions)))
+
+
+def _spans(
+    connection: Connection, tenant_id: str, traces: Sequence[str], subjects: Sequence[str] | None
+) -> Iterable[tuple[str, str]]:
+    for part in chunks(traces, dialect.CHUNK):
+        statement = select(SpanRow.trace_id, SpanRow.span_id).where(
+            SpanRow.tenant_id == tenant_id, SpanRow.trace_id.in_(part)
+        )
+        if subjects is not None:
+            statement = statement.where(SpanRow.subject.in_(subjects))
+        yield from ((trace, span) for trace, span in connection.execute(statement))
+
+
+def _trajectories(
+    connection: Connection, tenant_id: str, traces: Sequence[str], subjects: Sequence[str] | None
+) -> Iterable[str]:
+    for part in chunks(traces, dialect.CHUNK):
+        statement = select(TrajectoryRow.id).where(
+            TrajectoryRow.tenant_id == tenant_id, TrajectoryRow.trace_id.in_(part)
+        )
+        if subjects is not None:
+            statement = statement.where(TrajectoryRow.subject.in_(subjects))
+        yield from connection.scalars(statement)

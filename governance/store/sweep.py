@@ -1,0 +1,89 @@
+"""The sweep: deletes what is overdue, and first renews what production still stands on.
+
+The champion of each scope, its adapter and that adapter's dataset live for as long as they serve. A swept span or
+trajectory takes its words with it, unless something else still refers to them.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, select, update
+
+from governance.policy.retention import expiry
+from governance.store import blocks, schema, spans, trajectories
+from governance.store.kit import Kit
+from governance.store.tables_learning import DatasetTable
+from governance.store.tables_releases import AdapterRow, DeploymentRow, ReleaseRow
+from governance.store.tables_traces import BlockRefRow, BlockRow, SpanRow, TraceVersionRow, TrajectoryRow
+
+SPECIAL = frozenset({"spans", "trajectories", "blocks", "trace_versions"})
+"""Tables whose rows hang together, swept by hand."""
+
+
+def sweep(kit: Kit, now: datetime) -> dict[str, int]:
+    """Delete what is overdue at ``now``; table to rows deleted."""
+    return kit.db.run(lambda connection: _sweep(connection, now))
+
+
+def overdue(kit: Kit, now: datetime) -> dict[str, int]:
+    """Rows that should be gone at ``now``, for each table that has any."""
+    with kit.db.read() as connection:
+        found = {}
+        for name, table in _expiring().items():
+            where = [table.expires_at <= now]
+            if table is BlockRow:
+                where.append(~_needed())
+            found[name] = connection.scalar(select(func.count()).select_from(table).where(*where)) or 0
+    return {name: number for name, number in found.items() if number}
+
+
+def _sweep(connection: Connection, now: datetime) -> dict[str, int]:
+    _renew(connection, now)
+    row = SpanRow
+    keys = connection.execute(select(row.tenant_id, row.trace_id, row.span_id).where(row.expires_at <= now)).all()
+    ids = connection.execute(
+        select(TrajectoryRow.tenant_id, TrajectoryRow.id).where(TrajectoryRow.expires_at <= now)
+    ).all()
+    swept = {
+        "trajectories": trajectories.delete_trajectories(connection, [(tenant, id_) for tenant, id_ in ids]),
+        "spans": spans.delete_spans(connection, [(tenant, trace, span) for tenant, trace, span in keys]),
+    }
+    names = connection.execute(select(BlockRow.tenant_id, BlockRow.digest).where(BlockRow.expires_at <= now)).all()
+    swept["blocks"] = blocks.drop_unreferenced(connection, [(tenant, digest) for tenant, digest in names])
+    for name, table in _expiring().items():
+        if name not in SPECIAL or table is TraceVersionRow:
+            swept[name] = connection.execute(delete(table).where(table.expires_at <= now)).rowcount
+    return {name: number for name, number in sorted(swept.items()) if number}
+
+
+def _renew(connection: Connection, now: datetime) -> None:
+    """What a champion stands on lives on."""
+    row = DeploymentRow
+    newest = select(row.scope, func.max(row.version).label("version")).group_by(row.scope).subquery()
+    at = (row.scope == newest.c.scope) & (row.version == newest.c.version)
+    digests = list(connection.scalars(select(row.release_digest).join(newest, at).distinct()))
+    serving = ReleaseRow.digest.in_(digests)
+    adapters = select(ReleaseRow.adapter_digest).where(serving)
+    datasets = select(AdapterRow.dataset_digest).where(AdapterRow.content_digest.in_(adapters))
+    for table, where in (
+        (DatasetTable, DatasetTable.root.in_(datasets)),
+        (AdapterRow, AdapterRow.content_digest.in_(adapters)),
+        (ReleaseRow, serving),
+    ):
+        until: Any = expiry(table.retention_class, now)
+        connection.execute(update(table).where(where, table.expires_at < until).values(expires_at=until))
+
+
+def _expiring() -> dict[str, Any]:
+    found: dict[str, Any] = {mapper.class_.__tablename__: mapper.class_ for mapper in schema.mappers()}
+    return {name: table for name, table in found.items() if hasattr(table, "expires_at")}
+
+
+def _needed() -> Any:
+    return (
+        select(BlockRefRow.digest)
+        .where(BlockRefRow.tenant_id == BlockRow.tenant_id, BlockRefRow.digest == BlockRow.digest)
+        .exists()
+    )

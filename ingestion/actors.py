@@ -1,0 +1,32 @@
+"""Who acted: everything under a person's span is the person's, everything else the agent's."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from governance.records.content import AdmittedSpan
+from governance.records.trajectory import Actor
+from ingestion.tree import Tree
+
+HUMAN_AGENT: Final = "human_operator"
+
+
+def actor(item: AdmittedSpan, tree: Tree) -> Actor:
+    """Who acted in a span: a person where the span or anything above it is a person's."""
+    human = any(is_human(one) for one in (item, *tree.ancestors(item.span.span_id)))
+    return Actor.HUMAN if human else Actor.AGENT
+
+
+def is_human(item: AdmittedSpan) -> bool:
+    """Whether a span is marked as a person's."""
+    attributes = item.span.attributes
+    return attributes.get("tidemill.actor") == "human" or attributes.get("gen_ai.agent.name") == HUMAN_AGENT
+
+
+def takeovers(tree: Tree) -> list[AdmittedSpan]:
+    """The spans in which a person took over, topmost ones only."""
+    return [
+        item
+        for item in tree.spans.values()
+        if is_human(item) and not any(is_human(above) for above in tree.ancestors(item.span.span_id))
+    ]

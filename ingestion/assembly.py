@@ -1,0 +1,118 @@
+"""Assembly: the spans of a trace into one trajectory, usable before the root has arrived.
+
+1. Order of arrival does not matter: everything is taken in order of (start, span id).
+2. Calls are the executed tools, outermost first where two spans describe one call; a call is the agent's unless it
+   happened under a person's span (``tidemill.actor`` = ``human``, or the agent named ``human_operator``).
+3. Turns are what the customer wrote, what the agent answered, what a person answered.
+4. Tokens are counted leaf-most: a span counts for what its subtree does not explain.
+5. The outcome is failure where a person took over or the customer said so, success where the customer said so and
+   nobody took over, and otherwise unknown.
+6. What is missing is said in ``incomplete``; such a trajectory is never trained on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from governance.records.base import from_unix_nano
+from governance.records.content import AdmittedSpan
+from governance.records.trajectory import UNKNOWN_SUBJECT, Actor, Outcome, Trajectory
+from ingestion import tree as trees
+from ingestion.actors import HUMAN_AGENT, actor, takeovers
+from ingestion.calls import invocation, tool_spans
+from ingestion.errors import IngestionError
+from ingestion.gaps import gaps
+from ingestion.tokens import usage_of
+from ingestion.tree import Tree, operation, top_first
+from ingestion.turns import turns_of
+
+FEEDBACK: Final = "customer_feedback"
+_SESSION_KEYS: Final = (
+    "gen_ai.conversation.id",
+    "session.id",
+    "langfuse.session.id",
+    "traceloop.association.properties.session_id",
+)
+_AGENT_KEYS: Final = ("gen_ai.agent.name", "agent.name", "graph.node.id")
+
+
+def assemble(spans: Sequence[AdmittedSpan]) -> Trajectory:
+    """The trajectory of one trace of one tenant.
+
+    Raises:
+        IngestionError: when there are no spans, or they are of several traces or tenants.
+
+    """
+    if len({(item.tenant_id, item.span.trace_id) for item in spans}) != 1:
+        raise IngestionError("a trajectory is made from the spans of one trace of one tenant")
+    tree = trees.build(spans)
+    ordered = list(tree.spans.values())
+    first, session = ordered[0], _attribute(tree, *_SESSION_KEYS)
+    ends = [max(item.span.start_unix_nano, item.span.end_unix_nano) for item in ordered]
+    return Trajectory(
+        tenant_id=first.tenant_id,
+        trace_id=first.span.trace_id,
+        session_id=session or first.span.trace_id,
+        subject=_subject(tree),
+        agent_name=_agent_name(tree),
+        release=_attribute(tree, "tidemill.release"),
+        model=_model(tree),
+        topic=_attribute(tree, "tidemill.request.topic"),
+        world_digest=_attribute(tree, "tidemill.world.digest"),
+        started_at=from_unix_nano(first.span.start_unix_nano),
+        ended_at=from_unix_nano(max(ends)),
+        turns=turns_of(tree),
+        calls=tuple(invocation(item, tree) for item in tool_spans(tree)),
+        usage=usage_of(tree),
+        outcome=_outcome(tree),
+        incomplete=gaps(tree, has_session=session is not None),
+    )
+
+
+def _attribute(tree: Tree, *keys: str) -> str | None:
+    """The first text under these keys, the root's before the others'."""
+    found = (item.span.attributes.get(key) for item in top_first(tree) for key in keys)
+    return next((value for value in found if isinstance(value, str) and value), None)
+
+
+def _agent_name(tree: Tree) -> str:
+    for item in top_first(tree):
+        if actor(item, tree) is Actor.AGENT and (trees.is_agent(item) or item is tree.root):
+            named = (item.span.attributes.get(key) for key in _AGENT_KEYS)
+            found = next((name for name in named if isinstance(name, str) and name), None)
+            if found:
+                return found
+    agents = (_attribute(tree, "gen_ai.agent.name"), top_first(tree)[0].span.resource.get("service.name"))
+    return next((str(name) for name in agents if name and name != HUMAN_AGENT), "unknown")
+
+
+def _subject(tree: Tree) -> str:
+    """The one person of the trace; the root's where several are named (``several_subjects`` says so)."""
+    known = [item.subject for item in top_first(tree) if item.subject != UNKNOWN_SUBJECT]
+    return known[0] if known else UNKNOWN_SUBJECT
+
+
+def _model(tree: Tree) -> str | None:
+    keys = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
+    chats = [item for item in tree.spans.values() if operation(item) == "chat" and actor(item, tree) is Actor.AGENT]
+    deepest = sorted(chats, key=lambda item: (tree.depth(item.span.span_id), trees.start_order(item)), reverse=True)
+    values = (item.span.attributes.get(key) for item in (*deepest, *top_first(tree)) for key in keys)
+    return next((value for value in values if isinstance(value, str) and value), None)
+
+
+def feedback(tree: Tree) -> list[tuple[AdmittedSpan, Any]]:
+    """The evaluations of the trace with the spans that carry them, in order."""
+    return [
+        (item, evaluation)
+        for item in tree.spans.values()
+        if item.content is not None
+        for evaluation in item.content.evaluations
+    ]
+
+
+def _outcome(tree: Tree) -> Outcome:
+    scores = [one.score for _, one in feedback(tree) if one.name == FEEDBACK and one.score is not None]
+    if takeovers(tree) or any(score < 0 for score in scores):
+        return Outcome.FAILURE
+    return Outcome.SUCCESS if any(score > 0 for score in scores) else Outcome.UNKNOWN

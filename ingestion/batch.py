@@ -1,0 +1,75 @@
+"""One segment, read: its spans by tenant and day, with their content and whose they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from governance.records.content import SpanContent
+from governance.records.ledger import Fate
+from governance.records.span import Span
+from ingestion import dialects
+from ingestion.envelope import Envelope
+from ingestion.errors import DecodeError
+from ingestion.people import Subjects
+
+Item = tuple[Span, SpanContent, str | None]
+"""What the door takes: the structure, the content, the raw id."""
+
+
+@dataclass
+class Group:
+    """What one tenant sent on one day, as one segment holds it."""
+
+    tenant_id: str
+    day: str
+    spans: list[Span] = field(default_factory=list)
+    fates: list[tuple[Fate, str]] = field(default_factory=list)
+    """What is already decided: spans that the decoder refused."""
+
+
+def read_groups(records: Iterable[tuple[str, bytes]]) -> list[Group]:
+    """The groups of a segment, by tenant and day. Calls the decoder that the receiver called, so the counts agree."""
+    groups: dict[tuple[str, str], Group] = {}
+    for tenant_id, payload in records:
+        envelope = Envelope.unpack(payload)
+        day = envelope.received_at.date().isoformat()
+        group = groups.setdefault((tenant_id, day), Group(tenant_id, day))
+        try:
+            decoded = envelope.spans()
+        except DecodeError:
+            group.fates.append((Fate.REJECTED, "undecodable"))
+            continue
+        for item in decoded:
+            if isinstance(item, Span):
+                group.spans.append(item)
+            else:
+                group.fates.append((Fate.REJECTED, item.reason))
+    return [groups[key] for key in sorted(groups)]
+
+
+def chunks(spans: Iterable[Span], size: int) -> Iterator[list[Span]]:
+    """Spans in runs of about ``size``, the spans of a trace together."""
+    traces: dict[str, list[Span]] = {}
+    for span in spans:
+        traces.setdefault(span.trace_id, []).append(span)
+    run: list[Span] = []
+    for of_trace in traces.values():
+        if run and len(run) + len(of_trace) > size:
+            yield run
+            run = []
+        run += of_trace
+    if run:
+        yield run
+
+
+def items(tenant_id: str, spans: Iterable[Span], subjects: Subjects, owners: Mapping[str, str]) -> list[Item]:
+    """What the door takes. A span that names nobody has the person of its trace."""
+    return [
+        (
+            dialects.strip(span),
+            dialects.read(span),
+            subjects.raw_id(tenant_id, span) or owners.get(span.trace_id),
+        )
+        for span in spans
+    ]

@@ -1,0 +1,35 @@
+"""When a span says the same thing in several forms: one form is taken for each side, and nothing is doubled.
+
+The rule: the form with the most message parts wins; between equals, the one that stands first in the list. Lists
+are ordered from the present convention to the oldest, and structured forms stand before plain values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from governance.records.message import Message
+
+
+class Form(NamedTuple):
+    """One reading of one side of a span, with what was noticed in it."""
+
+    messages: tuple[Message, ...]
+    flags: frozenset[str]
+
+    @property
+    def parts(self) -> int:
+        """How much it says."""
+        return sum(len(message.parts) for message in self.messages)
+
+
+def richest(forms: Iterable[Form]) -> Form:
+    """The form that is taken."""
+    best = Form((), frozenset())
+    noticed: set[str] = set()
+    for form in forms:
+        noticed |= form.flags
+        if form.parts > best.parts:
+            best = form
+    return best if best.messages else Form((), frozenset(noticed))

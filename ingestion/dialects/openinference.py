@@ -1,0 +1,158 @@
+"""OpenInference: ``openinference.span.kind``, indexed ``llm.*_messages``, ``input.value`` and ``output.value``.
+
+Source: Arize OpenInference semantic conventions (``llm.input_messages.N.message.*``, ``message_content``,
+``tool_call.function.*``, ``llm.token_count.*``).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from governance.records.content import SpanContent
+from governance.records.message import Message, Role
+from governance.records.span import Span
+from governance.records.trajectory import Usage
+from ingestion.dialects.forms import Form, richest
+from ingestion.dialects.genai import count
+from ingestion.dialects.indexed import collect, keys_under
+from ingestion.dialects.messages import (
+    looks_like_messages,
+    read_arguments,
+    read_message,
+    read_messages,
+    read_result,
+)
+from ingestion.text import NotJson, parse_json
+
+CONTENT_KEYS: Final = (
+    "llm.input_messages", "llm.output_messages", "input.value", "output.value", "llm.prompts", "llm.completions",
+    "retrieval.documents", "reranker.input_documents", "reranker.output_documents", "reranker.query",
+    "tool.parameters", "embedding.embeddings", "embedding.text", "llm.function_call", "llm.prompt_template.variables",
+    "tool_call.function.arguments", "llm.choices",
+)  # fmt: skip
+_OPERATIONS: Final = {
+    "LLM": "chat", "AGENT": "invoke_agent", "TOOL": "execute_tool", "RETRIEVER": "retrieval",
+    "EMBEDDING": "embeddings", "CHAIN": "invoke_workflow", "RERANKER": "rerank", "GUARDRAIL": "guardrail",
+    "EVALUATOR": "evaluate",
+}  # fmt: skip
+_SPEAKING: Final = frozenset({"chat", "invoke_agent", "invoke_workflow", None})
+
+
+def content_keys(attributes: dict[str, Any]) -> set[str]:
+    """The attributes that this dialect takes out of a span."""
+    return keys_under(attributes, CONTENT_KEYS)
+
+
+def read(span: Span) -> SpanContent:
+    """What the span says in this dialect."""
+    notes: set[str] = set()
+    attributes = span.attributes
+    kind = attributes.get("openinference.span.kind")
+    operation = _OPERATIONS.get(kind.upper()) if isinstance(kind, str) else None
+    tool = operation == "execute_tool"
+    input_ = _side(attributes, "input", Role.USER, operation)
+    output = _side(attributes, "output", Role.ASSISTANT, operation)
+    return SpanContent(
+        operation=operation,
+        input=input_.messages,
+        output=output.messages,
+        tool_name=_tool_name(span) if tool else None,
+        tool_call_id=_tool_call_id(attributes) if tool else None,
+        tool_arguments=_arguments(attributes, notes) if tool else None,
+        tool_result=_result(attributes, notes) if tool else _documents(attributes, operation, notes),
+        usage=_usage(attributes),
+        flags=tuple(sorted(notes | input_.flags | output.flags)),
+    )
+
+
+def _side(attributes: dict[str, Any], side: str, role: Role, operation: str | None) -> Form:
+    """The indexed messages; the plain value only where there are none, and only where somebody speaks."""
+    notes: set[str] = set()
+    indexed = Form(_indexed(attributes, f"llm.{side}_messages", role, notes), frozenset(notes))
+    if indexed.parts or operation not in _SPEAKING:
+        return indexed
+    plain_notes: set[str] = set()
+    plain = _plain(attributes, side, role, plain_notes)
+    return richest((indexed, Form(plain, frozenset(plain_notes))))
+
+
+def _indexed(attributes: dict[str, Any], prefix: str, role: Role, notes: set[str]) -> tuple[Message, ...]:
+    messages = []
+    for item in collect(attributes, prefix, notes):
+        fields = {key.removeprefix("message."): value for key, value in item.items()}
+        calls = [_call(part) for part in collect(fields, "tool_calls", notes)]
+        parts = [
+            {key.removeprefix("message_content."): value for key, value in part.items()}
+            for part in collect(fields, "contents", notes)
+        ]
+        body: dict[str, Any] = {"role": fields.get("role"), "tool_calls": calls}
+        body["tool_call_id"] = fields.get("tool_call_id")
+        content = fields.get("content")
+        body["content"] = parts if content in (None, "") else content
+        messages.append(read_message(body, role, notes))
+    return tuple(message for message in messages if message is not None)
+
+
+def _call(fields: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": fields.get("tool_call.id"),
+        "name": fields.get("tool_call.function.name"),
+        "arguments": fields.get("tool_call.function.arguments"),
+    }
+
+
+def _plain(attributes: dict[str, Any], side: str, role: Role, notes: set[str]) -> tuple[Message, ...]:
+    """A value that is text is a message; one that is JSON is messages only where it looks like them."""
+    value = attributes.get(f"{side}.value")
+    if not isinstance(value, str):
+        return ()
+    try:
+        parsed = parse_json(value, notes)
+    except NotJson:
+        return read_messages(value, role, notes)
+    if looks_like_messages(parsed):
+        return read_messages(parsed, role, notes)
+    if isinstance(parsed, dict) and isinstance(parsed.get("text"), str):
+        return read_messages(parsed["text"], role, notes)
+    message = read_message(parsed if isinstance(parsed, str) else value, role, notes)
+    return () if message is None else (message,)
+
+
+def _tool_name(span: Span) -> str | None:
+    value = span.attributes.get("tool.name") or span.attributes.get("tool_call.function.name") or span.name
+    return value if isinstance(value, str) and value else None
+
+
+def _tool_call_id(attributes: dict[str, Any]) -> str | None:
+    for key in ("tool_call.id", "tool.id", "tool.call.id"):
+        if isinstance(attributes.get(key), str):
+            return str(attributes[key])
+    result = _result(attributes, set())
+    value = result.get("tool_call_id") if isinstance(result, dict) else None
+    return value if isinstance(value, str) else None
+
+
+def _arguments(attributes: dict[str, Any], notes: set[str]) -> Any:
+    keys = ("tool_call.function.arguments", "input.value", "tool.parameters")
+    raw = next((attributes[key] for key in keys if attributes.get(key) is not None), None)
+    return None if raw is None else read_arguments(raw, notes)[0]
+
+
+def _result(attributes: dict[str, Any], notes: set[str]) -> Any:
+    return read_result(attributes.get("output.value"), notes)
+
+
+def _documents(attributes: dict[str, Any], operation: str | None, notes: set[str]) -> Any:
+    """What a retrieval found: its documents, in order."""
+    if operation != "retrieval":
+        return None
+    documents = collect(attributes, "retrieval.documents", notes)
+    if not documents:
+        return _result(attributes, notes)
+    return [{key.removeprefix("document."): value for key, value in item.items()} for item in documents]
+
+
+def _usage(attributes: dict[str, Any]) -> Usage | None:
+    input_ = count(attributes, "llm.token_count.prompt")
+    output = count(attributes, "llm.token_count.completion")
+    return None if input_ is None and output is None else Usage(input_tokens=input_ or 0, output_tokens=output or 0)

@@ -1,0 +1,247 @@
+"""The drain: from the spool through the door into the store, and from dirty traces to trajectories and signals.
+
+1. A segment is decoded, read by its dialects, admitted by the door (masked), and then, in one transaction: merged,
+   counted into the ledger, marked done. Only after that is it destroyed. A crash before the commit leaves nothing, a
+   crash after it leaves a segment that the next run only destroys. So nothing is lost, doubled or counted twice.
+2. Traces that changed are remembered by the store until they are assembled, so a crash in assembly costs nothing.
+3. What masking cannot read is sealed into quarantine, trace by trace, inside the same transaction.
+4. The day of a ledger line is the UTC day on which the receiver had the body.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Final, NamedTuple
+
+from governance.door import Door, Refusal
+from governance.errors import Conflict, MaskingError
+from governance.ports.clock import Clock, SystemClock
+from governance.records.base import Record, digest_bytes
+from governance.records.content import AdmittedSpan
+from governance.records.ledger import Fate
+from governance.records.retention import RETENTION, RetentionClass
+from governance.records.rights import Purpose
+from governance.records.span import Span
+from governance.store import Store
+from ingestion import signals
+from ingestion.assembly import assemble
+from ingestion.batch import Group, chunks, items, read_groups
+from ingestion.errors import SegmentCorrupt, SpoolError
+from ingestion.merge import merge, normal
+from ingestion.otlp_encode import encode
+from ingestion.owners import Owners, Summary, summarise
+from ingestion.people import DEFAULT_ATTRIBUTES, Subjects
+from ingestion.spool import Spool
+
+_log = logging.getLogger(__name__)
+_BATCH: Final = 512
+_ATTEMPTS: Final = 8
+_MASKING: Final = "masking_failed"
+Progress = Callable[[str], None]
+
+
+class DrainReport(Record):
+    """What one run did."""
+
+    segments: int = 0
+    waiting: int = 0
+    """Sealed segments that wait for the roots of their traces."""
+    corrupt: int = 0
+    """Segments that fail their checks and were left where they are."""
+    received: int = 0
+    fates: dict[str, int] = {}
+    """Fate to count."""
+    withheld: int = 0
+    trajectories: int = 0
+    signals: int = 0
+
+    @property
+    def balances(self) -> bool:
+        """Whether every received span has a fate."""
+        return self.received == sum(self.fates.values())
+
+
+class _Sealed(NamedTuple):
+    """A trace on its way to quarantine."""
+
+    id: str
+    sealed: bytes
+
+
+class _Admitted(NamedTuple):
+    """A group after the door."""
+
+    group: Group
+    spans: list[AdmittedSpan]
+    fates: list[tuple[Fate, str]]
+    quarantined: list[_Sealed]
+
+
+class Drain:
+    """Empties the spool into the store."""
+
+    def __init__(
+        self,
+        spool: Spool,
+        door: Door,
+        store: Store,
+        subject_attributes: Sequence[str] | Subjects = DEFAULT_ATTRIBUTES,
+        clock: Clock | None = None,
+        *,
+        hold: timedelta = timedelta(seconds=30),
+    ) -> None:
+        """``subject_attributes`` name the keys that carry a raw id; ``hold`` is how long a root may be late."""
+        self._spool = spool
+        self._door = door
+        self._store = store
+        self._clock = clock or SystemClock()
+        self._hold = hold
+        self._warned: set[str] = set()
+        self._subjects = (
+            subject_attributes
+            if isinstance(subject_attributes, Subjects)
+            else Subjects(door.subject, subject_attributes)
+        )
+
+    def run(self, progress: Progress | None = None) -> DrainReport:
+        """Drain every sealed segment that does not wait, then assemble what changed."""
+        tell = progress or (lambda _: None)
+        self._spool.seal()
+        total: Counter[str] = Counter()
+        fates: Counter[str] = Counter()
+        segment_ids = list(self._spool.sealed())
+        owners = Owners(segment_ids, self._summary)
+        for position, segment_id in enumerate(segment_ids, 1):
+            try:
+                self._segment(segment_id, owners, total, fates)
+            except SegmentCorrupt:
+                total["corrupt"] += 1
+                _log.exception("segment %s is damaged and stays in the spool", segment_id)
+            tell(f"segment {position}/{len(segment_ids)}")
+        self._assemble(total, tell)
+        return DrainReport(**total, fates=dict(sorted(fates.items())))
+
+    # Segments
+
+    def _segment(self, segment_id: str, owners: Owners, total: Counter[str], fates: Counter[str]) -> None:
+        if self._store.segments.done(segment_id):
+            self._spool.destroy(segment_id)
+            return
+        groups = read_groups(self._spool.read(segment_id))
+        owners.learn(segment_id, summarise(groups, self._subjects))
+        found, unsettled = owners.find(segment_id)
+        if unsettled and self._young(segment_id):
+            total["waiting"] += 1
+            return
+        admitted = [self._admit(group, found, segment_id) for group in groups]
+        counted = self._commit(segment_id, admitted)
+        self._spool.destroy(segment_id)
+        total["segments"] += 1
+        for group_fates, withheld in counted:
+            total["received"] += len(group_fates)
+            total["withheld"] += withheld
+            fates.update(fate.value for fate, _ in group_fates)
+
+    def _summary(self, segment_id: str) -> Summary:
+        try:
+            return summarise(read_groups(self._spool.read(segment_id)), self._subjects)
+        except SpoolError:
+            return Summary()
+
+    def _young(self, segment_id: str) -> bool:
+        """Whether a segment is newer than ``hold``; its id tells when it was opened."""
+        opened = int(segment_id.partition("-")[0]) / 1e9
+        return self._clock.now().timestamp() - opened < self._hold.total_seconds()
+
+    def _admit(self, group: Group, owners: dict[tuple[str, str], str], segment_id: str) -> _Admitted:
+        self._warn(group.tenant_id)
+        theirs = {trace_id: raw_id for (tenant_id, trace_id), raw_id in owners.items() if tenant_id == group.tenant_id}
+        result = _Admitted(group, [], list(group.fates), [])
+        for run in chunks(group.spans, _BATCH):
+            try:
+                self._through_door(run, theirs, result)
+            except MaskingError:
+                for of_trace in chunks(run, 1):
+                    try:
+                        self._through_door(of_trace, theirs, result)
+                    except MaskingError as error:
+                        self._set_aside(of_trace, segment_id, error, result)
+        return result
+
+    def _through_door(self, spans: list[Span], owners: dict[str, str], result: _Admitted) -> None:
+        tenant_id = result.group.tenant_id
+        for one in self._door.admit(tenant_id, items(tenant_id, spans, self._subjects, owners)):
+            if isinstance(one, Refusal):
+                result.fates.append((Fate.REJECTED, one.reason))
+            else:
+                result.spans.append(normal(one))
+
+    def _set_aside(self, spans: list[Span], segment_id: str, error: MaskingError, result: _Admitted) -> None:
+        tenant_id = result.group.tenant_id
+        name = digest_bytes(f"{segment_id}/{tenant_id}/{result.group.day}/{spans[0].trace_id}".encode())
+        sealed = self._spool.seal_aside(f"tidemill quarantine {name}", encode(spans))
+        result.quarantined.append(_Sealed(name, sealed))
+        result.fates.extend((Fate.QUARANTINED, _MASKING) for _ in spans)
+        _log.error("masking failed for %d spans of tenant %s, now in quarantine: %s", len(spans), tenant_id, error)
+
+    def _commit(self, segment_id: str, admitted: list[_Admitted]) -> list[tuple[list[tuple[Fate, str]], int]]:
+        """Everything of a segment, together or not at all; again when another writer was first."""
+        for attempt in range(_ATTEMPTS):
+            try:
+                with self._store.transaction():
+                    if self._store.segments.done(segment_id):
+                        return []
+                    counted = [self._store_group(segment_id, group) for group in admitted]
+                    self._store.segments.finish(segment_id)
+                return counted
+            except Conflict:
+                if attempt == _ATTEMPTS - 1:
+                    raise
+                time.sleep(0.02 * 2**attempt)
+        raise AssertionError  # pragma: no cover  (the loop returns or raises)
+
+    def _store_group(self, segment_id: str, admitted: _Admitted) -> tuple[list[tuple[Fate, str]], int]:
+        group, expires_at = admitted.group, self._clock.now() + RETENTION[RetentionClass.SPOOL]
+        for name, sealed in admitted.quarantined:
+            self._store.quarantine.put(name, group.tenant_id, sealed, _MASKING, expires_at)
+        stored = self._store.spans.merge(admitted.spans, merge)
+        fates = admitted.fates + [(fate, "suppressed" if fate is Fate.REJECTED else "") for fate in stored]
+        withheld = sum(
+            1
+            for item, fate in zip(admitted.spans, stored, strict=True)
+            if item.content is None and fate in (Fate.STORED, Fate.UPDATED)
+        )
+        self._store.ledger.record(group.tenant_id, group.day, len(fates), fates, withheld, segment_id)
+        return fates, withheld
+
+    def _warn(self, tenant_id: str) -> None:
+        if tenant_id in self._warned:
+            return
+        self._warned.add(tenant_id)
+        if self._store.rights.contract_at(tenant_id, self._clock.now()) is None:
+            _log.warning(
+                "tenant %s has no contract: its spans are kept as structure, what was said in them is withheld",
+                tenant_id,
+            )
+
+    # Traces
+
+    def _assemble(self, total: Counter[str], tell: Progress) -> None:
+        dirty = self._store.spans.dirty_traces()
+        for position, (tenant_id, trace_id, version) in enumerate(dirty, 1):
+            spans = self._store.spans.trace(tenant_id, trace_id, Purpose.COMPLY)
+            with self._store.transaction():
+                if spans:
+                    trajectory = assemble(spans)
+                    found = signals.detect(trajectory, spans)
+                    self._store.trajectories.put(trajectory)
+                    self._store.signals.put_all(found)
+                    total["trajectories"] += 1
+                    total["signals"] += len(found)
+                self._store.spans.mark_clean(tenant_id, trace_id, version)
+            if position % 100 == 0 or position == len(dirty):
+                tell(f"trace {position}/{len(dirty)}")

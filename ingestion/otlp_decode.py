@@ -1,0 +1,66 @@
+"""OTLP bodies into spans: the one pure function that the receiver and the drain both call.
+
+1. ``decode`` depends on nothing but its arguments, so what the receiver told the sender and what the ledger counts are
+   the same numbers.
+2. A malformed span is refused on its own and never costs its neighbours.
+3. Whatever the bytes are, the only exception is a ``DecodeError``; the same bytes fail again.
+4. Unpacking is bounded: a body that would grow beyond the bound is refused before it has.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import Final
+
+from governance.records.span import Span
+from ingestion import otlp_json, otlp_protobuf
+from ingestion.errors import BodyTooLarge, DecodeError
+from ingestion.otlp_fields import SpanFault
+
+PROTOBUF: Final = "application/x-protobuf"
+JSON: Final = "application/json"
+_GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
+
+
+def decode(
+    body: bytes, content_type: str, *, received_unix_nano: int, max_age_nano: int | None = None
+) -> list[Span | SpanFault]:
+    """The spans of an export request, in order, each as itself or as its fault.
+
+    Raises:
+        DecodeError: when the body is not what its content type says.
+        WrongSignal: when it is an export of another signal.
+
+    """
+    match content_type:
+        case "application/x-protobuf":
+            return otlp_protobuf.read(body, received_unix_nano, max_age_nano)
+        case "application/json":
+            return otlp_json.read(body, received_unix_nano, max_age_nano)
+    raise DecodeError(f"no decoder for {content_type}")
+
+
+def unpack_gzip(data: bytes, limit: int) -> bytes:
+    """The content of a gzip stream of one or more members.
+
+    Raises:
+        BodyTooLarge: as soon as it grows beyond ``limit`` bytes.
+        DecodeError: when it is not gzip, or ends early.
+
+    """
+    parts: list[bytes] = []
+    room = limit
+    while data:
+        member = zlib.decompressobj(_GZIP_WINDOW)
+        try:
+            part = member.decompress(data, room + 1)
+        except zlib.error as error:
+            raise DecodeError(f"not gzip: {error}") from error
+        room -= len(part)
+        if room < 0:
+            raise BodyTooLarge(f"the body unpacks to more than {limit} bytes")
+        if not member.eof:
+            raise DecodeError("the gzip stream ends early")
+        parts.append(part)
+        data = member.unused_data.lstrip(b"\x00")
+    return b"".join(parts)

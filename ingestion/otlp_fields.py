@@ -1,0 +1,115 @@
+"""The fields that both OTLP readers share: ids, times, what intake notices.
+
+1. An id is 16 or 8 bytes, not all zero. In JSON it is hex; the base64 of the plain protobuf mapping is recognised by
+   its length and padding, decoded and noted, so one trace never becomes two.
+2. A parent that is empty or all zero is no parent.
+3. Times are exact to the nanosecond. A span that ends before it starts, or starts well after it was received, keeps
+   its times and is noted as ``clock_skew``.
+4. Keys that only the server may set (tenant, organisation, consent, subject, provenance) are kept under ``client.``:
+   a client may claim, and nobody believes it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from governance.records.base import Record
+from governance.records.span import Span
+from ingestion.otlp_values import ValueFault
+
+TRACE_BYTES: Final = 16
+SPAN_BYTES: Final = 8
+SKEW_NANO: Final = 300 * 1_000_000_000
+"""A start that lies this far after receipt is a wrong clock and not a slow network."""
+_HEX: Final = re.compile(r"[0-9a-fA-F]*")
+_SERVER_OWNED: Final = re.compile(
+    r"(.*\.)?(tenant([._]id)?|organi[sz]ation([._]id)?|consent|provenance)(\..*)?|tidemill\.(tenant|subject|verdict|right)s?\b.*"
+)
+
+
+class SpanFault(Record):
+    """A received span that is refused on its own, with the reason."""
+
+    reason: str
+    """A stable code: ``trace_id``, ``span_id``, ``too_old``, ``malformed``."""
+    detail: str
+
+
+class Refused(Exception):
+    """Ends the reading of one span."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        """The fault to report."""
+        super().__init__(detail)
+        self.fault = SpanFault(reason=reason, detail=detail)
+
+
+def id_bytes(value: bytes, length: int, where: str) -> str:
+    """The hex of a binary id.
+
+    Raises:
+        Refused: when it is short, long or all zero.
+
+    """
+    if len(value) != length:
+        raise Refused(where, f"{where} has {len(value)} bytes instead of {length}")
+    if not any(value):
+        raise Refused(where, f"{where} is all zero")
+    return value.hex()
+
+
+def id_text(value: Any, length: int, where: str, notes: set[str]) -> str:
+    """The hex of an id in OTLP/JSON.
+
+    Raises:
+        Refused: when it is neither hex nor base64 of the right length, or all zero.
+
+    """
+    if not isinstance(value, str) or not value:
+        raise Refused(where, f"{where} is missing")
+    if len(value) == 2 * length and _HEX.fullmatch(value):
+        return id_bytes(bytes.fromhex(value), length, where)
+    if len(value) == 4 * ((length + 2) // 3):
+        try:
+            decoded = base64.b64decode(value, validate=True)
+        except (binascii.Error, ValueError):
+            decoded = b""
+        if len(decoded) == length:
+            notes.add("base64_ids")
+            return id_bytes(decoded, length, where)
+    raise Refused(where, f"{where} is not {2 * length} hex digits")
+
+
+def claims_apart(attributes: dict[str, Any], notes: set[str]) -> dict[str, Any]:
+    """The attributes with server-owned keys under ``client.``."""
+    if not any(_SERVER_OWNED.fullmatch(key) for key in attributes):
+        return attributes
+    notes.add("client_claims")
+    return {f"client.{key}" if _SERVER_OWNED.fullmatch(key) else key: value for key, value in attributes.items()}
+
+
+def build(fields: dict[str, Any], notes: set[str], received_unix_nano: int, max_age_nano: int | None) -> Span:
+    """The span of these fields.
+
+    Raises:
+        Refused: when it is older than intake takes, or not a span after all.
+
+    """
+    start, end = fields["start_unix_nano"], fields["end_unix_nano"]
+    if max_age_nano is not None and received_unix_nano - max(start, end) > max_age_nano:
+        raise Refused("too_old", "the span ended before the intake window")
+    if (end and end < start) or start > received_unix_nano + SKEW_NANO:
+        notes.add("clock_skew")
+    if not start:
+        notes.add("missing_start")
+    for name in ("attributes", "resource"):
+        fields[name] = claims_apart(fields[name], notes)
+    try:
+        return Span(**fields, flags=tuple(sorted(notes)))
+    except (ValidationError, ValueFault) as error:
+        raise Refused("malformed", f"not a span: {str(error)[:200]}") from error

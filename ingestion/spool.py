@@ -1,0 +1,306 @@
+"""The spool: raw request bodies, durable and encrypted, between the receiver's 200 and the drain.
+
+1. ``append`` returns when the record is on disk (fsync). One writer thread takes what concurrent callers bring and
+   makes it durable with one fsync (group commit).
+2. A segment is rotated by size and by age, and a sealed one never changes. Ids sort in order of creation.
+3. There is one writer at a time, held by a file lock; whoever takes the lock first seals what a dead writer left open.
+   Readers in other processes see sealed segments only, and may ask the writer to seal (``seal``).
+4. The bytes that wait are bounded: beyond the bound ``submit`` refuses, and the sender is told to come back.
+5. Segments are destroyed by deleting their one-time key first (``ingestion.segment``).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import queue
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from governance.ports.clock import Clock, IdFactory
+from governance.ports.keys import KeyName, KeyProvider
+from governance.records.base import to_unix_nano
+from ingestion.errors import SpoolError, SpoolFull
+from ingestion.sealing import seal, unseal
+from ingestion.segment import (
+    KEY,
+    MAX_RECORD,
+    OPEN,
+    SEALED,
+    SegmentWriter,
+    destroy_segment,
+    read_segment,
+    seal_segment,
+)
+
+_POLL_S: Final = 0.1
+"""How often the writer looks at its segment's age and at requests to seal."""
+_BATCH: Final = 256
+_LOCK: Final = "writer.lock"
+_REQUEST: Final = "seal.request"
+_Waiting = tuple[str, bytes, "Future[str]"]
+
+
+class Spool:
+    """A folder of segments."""
+
+    def __init__(
+        self,
+        folder: Path,
+        keys: KeyProvider,
+        clock: Clock,
+        ids: IdFactory,
+        *,
+        max_segment_bytes: int = 8 * 2**20,
+        max_segment_age: timedelta = timedelta(seconds=30),
+        max_bytes: int = 2**30,
+    ) -> None:
+        """Nothing is written until the first ``append``; reading needs no lock."""
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.folder = folder
+        self._keys = keys
+        self._clock = clock
+        self._ids = ids
+        self._max_segment_bytes = max_segment_bytes
+        self._max_segment_age = max_segment_age
+        self._max_bytes = max_bytes
+        self._waiting: queue.Queue[_Waiting | None] = queue.Queue()
+        self._pending_bytes = 0
+        self._guard = threading.Lock()
+        self._segment_guard = threading.RLock()
+        self._thread: threading.Thread | None = None
+        self._lock_file: int | None = None
+        self._segment: SegmentWriter | None = None
+        self._opened_at: datetime | None = None
+        self._closed = False
+
+    # Writing
+
+    def submit(self, tenant_id: str, payload: bytes) -> Future[str]:
+        """Queue a record; the future gives the segment's id once the record is durable.
+
+        Raises:
+            SpoolFull: when the bytes that wait reach the bound.
+            SpoolError: when the spool is closed, or another process writes to it.
+
+        """
+        if len(payload) > MAX_RECORD:
+            raise SpoolError(f"a record of {len(payload)} bytes is too big for the spool")
+        with self._guard:
+            if self._closed:
+                raise SpoolError("the spool is closed")
+            self._start()
+            if self.bytes_held() + self._pending_bytes + len(payload) > self._max_bytes:
+                raise SpoolFull(f"the spool holds its bound of {self._max_bytes} bytes")
+            self._pending_bytes += len(payload)
+            future: Future[str] = Future()
+            self._waiting.put((tenant_id, payload, future))
+        return future
+
+    def append(self, tenant_id: str, payload: bytes) -> str:
+        """Make a record durable and return the id of its segment.
+
+        Raises:
+            SpoolFull: when the bytes that wait reach the bound.
+            SpoolError: when the disk refuses.
+
+        """
+        return self.submit(tenant_id, payload).result()
+
+    def _start(self) -> None:
+        if self._thread is not None:
+            return
+        if not self._take_lock():
+            raise SpoolError(f"another process writes to {self.folder.name}")
+        self._recover()
+        self._thread = threading.Thread(target=self._run, name="spool-writer", daemon=True)
+        self._thread.start()
+
+    def _take_lock(self) -> bool:
+        descriptor = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            return False
+        self._lock_file = descriptor
+        return True
+
+    def _drop_lock(self) -> None:
+        if self._lock_file is not None:
+            os.close(self._lock_file)
+            self._lock_file = None
+
+    def _recover(self) -> None:
+        """Seal what a dead writer left open; finish destructions that were cut short. Needs the lock."""
+        for path in sorted(self.folder.glob(f"*{OPEN}")):
+            if (self.folder / f"{path.stem}{KEY}").exists():
+                seal_segment(self.folder, path.stem)
+            else:
+                destroy_segment(self.folder, path.stem)
+        for path in self.folder.glob(f"*{KEY}"):
+            if not (self.folder / f"{path.stem}{SEALED}").exists():
+                path.unlink(missing_ok=True)
+
+    def _run(self) -> None:
+        while True:
+            batch, ended = self._take()
+            if batch:
+                self._write(batch)
+            with self._segment_guard:
+                if ended or self._due() or self._asked():
+                    self._rotate()
+            if ended:
+                return
+
+    def _take(self) -> tuple[list[_Waiting], bool]:
+        batch: list[_Waiting] = []
+        try:
+            item = self._waiting.get(timeout=_POLL_S)
+            while item is not None:
+                batch.append(item)
+                if len(batch) == _BATCH:
+                    return batch, False
+                item = self._waiting.get_nowait()
+        except queue.Empty:
+            return batch, False
+        return batch, True
+
+    def _write(self, batch: list[_Waiting]) -> None:
+        try:
+            with self._segment_guard:
+                segment = self._segment or self._open()
+                segment.write([(tenant_id, payload) for tenant_id, payload, _ in batch])
+        except Exception as error:  # noqa: BLE001  (every caller waits on this thread: each must get an answer)
+            # The file's end is unknown now, and a position must never be encrypted twice: leave the segment.
+            with self._segment_guard, suppress(OSError):
+                self._rotate()
+            failure = SpoolError(f"the spool cannot write: {error}")
+            failure.__cause__ = error
+            self._settle(batch, failure)
+            return
+        self._settle(batch, segment.id)
+
+    def _settle(self, batch: list[_Waiting], outcome: str | SpoolError) -> None:
+        with self._guard:
+            self._pending_bytes -= sum(len(payload) for _, payload, _ in batch)
+        for _, _, future in batch:
+            if isinstance(outcome, str):
+                future.set_result(outcome)
+            else:
+                future.set_exception(outcome)
+
+    def _open(self) -> SegmentWriter:
+        self._opened_at = self._clock.now()
+        segment_id = f"{self._next_number(to_unix_nano(self._opened_at)):020d}-{self._ids.hex(8)}"
+        self._segment = SegmentWriter(self.folder, segment_id, self._keys.key(KeyName.SPOOL))
+        return self._segment
+
+    def _next_number(self, moment: int) -> int:
+        """A number above every one given out before, kept in the lock file: no id comes twice, whatever the clock."""
+        if self._lock_file is None:
+            raise SpoolError("only the holder of the lock opens segments")
+        last = os.pread(self._lock_file, 32, 0).decode() or "0"
+        number = max(int(last) + 1, moment)
+        os.pwrite(self._lock_file, f"{number:032d}".encode(), 0)
+        os.fsync(self._lock_file)
+        return number
+
+    def _due(self) -> bool:
+        if self._segment is None or self._opened_at is None:
+            return False
+        old = self._clock.now() - self._opened_at >= self._max_segment_age
+        return old or self._segment.size >= self._max_segment_bytes
+
+    def _asked(self) -> bool:
+        return (self.folder / _REQUEST).exists()
+
+    def _rotate(self) -> None:
+        segment, self._segment, self._opened_at = self._segment, None, None
+        if segment is not None:
+            segment.seal()
+        (self.folder / _REQUEST).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Write what waits, seal, and let another process write."""
+        with self._guard:
+            self._closed = True
+            thread = self._thread
+        if thread is not None:
+            self._waiting.put(None)
+            thread.join()
+        self._drop_lock()
+
+    # Reading
+
+    def seal(self, timeout_s: float = 5.0) -> None:
+        """Seal the open segment, whoever writes it, so that ``sealed`` gives everything acknowledged before."""
+        with self._guard:
+            if self._thread is not None and self._thread.is_alive():
+                with self._segment_guard:
+                    self._rotate()
+                return
+            if self._take_lock():
+                try:
+                    self._recover()
+                finally:
+                    self._drop_lock()
+                return
+        (self.folder / _REQUEST).touch()
+        deadline = time.monotonic() + timeout_s
+        while self._asked() and time.monotonic() < deadline:
+            time.sleep(_POLL_S / 4)
+
+    def sealed(self) -> Iterator[str]:
+        """Ids of the sealed segments, oldest first. One whose key is gone is being destroyed, and is finished off."""
+        for path in sorted(self.folder.glob(f"*{SEALED}")):
+            if (self.folder / f"{path.stem}{KEY}").exists():
+                yield path.stem
+            else:
+                destroy_segment(self.folder, path.stem)
+
+    def read(self, segment_id: str) -> list[tuple[str, bytes]]:
+        """The (tenant, payload) records of a sealed segment, in order.
+
+        Raises:
+            SegmentCorrupt: when the segment fails its checks.
+            SpoolError: when it is gone, or the spool key is not the one that sealed it.
+
+        """
+        return read_segment(self.folder, segment_id, self._keys.key(KeyName.SPOOL))
+
+    def destroy(self, segment_id: str) -> None:
+        """Delete the segment's key, then its data. Idempotent."""
+        destroy_segment(self.folder, segment_id)
+
+    def seal_aside(self, label: str, data: bytes) -> bytes:
+        """Bytes under the spool key, for what must rest outside the spool (quarantine)."""
+        return seal(self._keys.key(KeyName.SPOOL), label, data)
+
+    def open_aside(self, label: str, sealed: bytes) -> bytes:
+        """The inverse of ``seal_aside``.
+
+        Raises:
+            SpoolError: when it does not open.
+
+        """
+        return unseal(self._keys.key(KeyName.SPOOL), label, sealed)
+
+    def bytes_held(self) -> int:
+        """Bytes on disk that wait for the drain."""
+        total = 0
+        for entry in os.scandir(self.folder):
+            with suppress(FileNotFoundError):
+                if entry.name.endswith((SEALED, OPEN)):
+                    total += entry.stat().st_size
+        return total
+
+    def segments_held(self) -> int:
+        """Segments on disk, open or sealed."""
+        return sum(1 for entry in os.scandir(self.folder) if entry.name.endswith((SEALED, OPEN)))

@@ -1,0 +1,87 @@
+"""Text that every store can hold: no NUL, no lone surrogate.
+
+1. Each character that PostgreSQL or UTF-8 refuses becomes U+FFFD, visibly, and the fact is noted.
+2. Valid pairs are joined before anything looks at them, so an emoji is never cut.
+3. ``parse_json`` gives a value only where the text is exactly one JSON value (RFC 8259: no NaN, no infinity) of a
+   depth that every reader can take.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+REPLACED: Final = "replaced_characters"
+"""The flag of a span in which a character was replaced."""
+MAX_DEPTH: Final = 64
+"""Levels of nesting that are read; deeper values are refused where they stand."""
+_REFUSED: Final = re.compile("[\x00\ud800-\udfff]")
+_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
+
+class NotJson(ValueError):
+    """The text is not exactly one JSON value."""
+
+
+def clean(text: str, notes: set[str]) -> str:
+    """``text`` with each refused character replaced; notes ``replaced_characters`` where one was."""
+    if _REFUSED.search(text) is None:
+        return text
+    joined = _PAIR.sub(lambda pair: pair.group().encode("utf-16", "surrogatepass").decode("utf-16"), text)
+    cleaned = _REFUSED.sub("\ufffd", joined)
+    if cleaned != joined:
+        notes.add(REPLACED)
+    return cleaned
+
+
+def clean_bytes(data: bytes, notes: set[str]) -> str:
+    """UTF-8 as text; bytes that are not UTF-8 are replaced and noted."""
+    try:
+        return clean(data.decode("utf-8"), notes)
+    except UnicodeDecodeError:
+        notes.add(REPLACED)
+        return clean(data.decode("utf-8", "replace"), notes)
+
+
+def clean_value(value: Any, notes: set[str], depth: int = 0) -> Any:
+    """A JSON value with every key and string cleaned.
+
+    Raises:
+        NotJson: when it nests deeper than ``MAX_DEPTH``.
+
+    """
+    if depth > MAX_DEPTH:
+        raise NotJson(f"nested deeper than {MAX_DEPTH} levels")
+    if isinstance(value, str):
+        return clean(value, notes)
+    if isinstance(value, dict):
+        return {clean(str(key), notes): clean_value(item, notes, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [clean_value(item, notes, depth + 1) for item in value]
+    return value
+
+
+def _refuse_constant(name: str) -> Any:
+    raise NotJson(f"{name} is not JSON")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise NotJson(f"{text[:32]} is beyond a double")
+    return value
+
+
+def parse_json(text: str, notes: set[str]) -> Any:
+    """The one JSON value that ``text`` is, cleaned.
+
+    Raises:
+        NotJson: when it is none, several, or not representable.
+
+    """
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+    except (ValueError, RecursionError) as error:
+        raise NotJson(str(error)) from error
+    return clean_value(value, notes)

@@ -1,0 +1,66 @@
+"""``tidemill rights``: consent given, withdrawn, and the verdict that follows."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from pipelines.commands.output import Result, reports
+
+PURPOSES = ["debug", "evaluate", "improve_context", "improve_harness", "train_weights"]
+
+
+@click.group()
+def rights() -> None:
+    """Record consent and its withdrawal, and ask for a verdict. A person's id is read from standard input."""
+
+
+def _record(status: str, tenant: str, purposes: tuple[str, ...], notice: str) -> Result:
+    from governance.records.rights import ConsentStatus, Purpose
+    from pipelines.operations import record_consent
+    from pipelines.settings import load_settings
+    from pipelines.wiring import Mill
+
+    with Mill(load_settings()) as mill:
+        subject = mill.door.subject(tenant, sys.stdin.readline().strip())
+        chosen = [Purpose(name) for name in (purposes or PURPOSES)]
+        for purpose in chosen:
+            record_consent(mill, tenant, subject, purpose, status=ConsentStatus(status), notice=notice)
+    return {"tenant": tenant, "subject": subject, "status": status, "purposes": [p.value for p in chosen]}
+
+
+@rights.command(epilog="Example: echo C-1001 | tidemill rights grant --tenant harbor --purpose train_weights")
+@click.option("--tenant", required=True, help="Tenant whose customer it is.")
+@click.option("--purpose", "purposes", multiple=True, type=click.Choice(PURPOSES), help="Default: all of them.")
+@click.option("--notice", default="", help="The exact notice text that was shown; its digest is kept.")
+@reports
+def grant(tenant: str, purposes: tuple[str, ...], notice: str) -> Result:
+    """Record that a person gave consent."""
+    return _record("given", tenant, purposes, notice)
+
+
+@rights.command(epilog="Example: echo C-1001 | tidemill rights withdraw --tenant harbor")
+@click.option("--tenant", required=True, help="Tenant whose customer it is.")
+@click.option("--purpose", "purposes", multiple=True, type=click.Choice(PURPOSES), help="Default: all of them.")
+@click.option("--notice", default="", help="The exact notice text that was shown; its digest is kept.")
+@reports
+def withdraw(tenant: str, purposes: tuple[str, ...], notice: str) -> Result:
+    """Record that a person withdrew consent: as many steps as giving it."""
+    return _record("withdrawn", tenant, purposes, notice)
+
+
+@rights.command(epilog="Example: echo C-1001 | tidemill rights verdict --tenant harbor --purpose train_weights --json")
+@click.option("--tenant", required=True, help="Tenant whose customer it is.")
+@click.option("--purpose", required=True, type=click.Choice(PURPOSES), help="What the data would be used for.")
+@reports
+def verdict(tenant: str, purpose: str) -> Result:
+    """Say whether a person's data may be used for a purpose now, and why."""
+    from governance.records.rights import PURPOSE_IRI, Purpose
+    from pipelines.settings import load_settings
+    from pipelines.wiring import Mill
+
+    with Mill(load_settings()) as mill:
+        subject = mill.door.subject(tenant, sys.stdin.readline().strip())
+        found = mill.store.rights.verdict(Purpose(purpose), tenant, subject, mill.clock.now())
+    return {"subject": subject, "purpose_iri": PURPOSE_IRI[Purpose(purpose)], **found.plain()}

@@ -1,0 +1,72 @@
+"""What Dagster runs: the loop as one job, on a nightly schedule, and at once when rights change.
+
+The demo materialises this very job. One process runs a turn's assets in order (``in_process_executor``), since they
+share the tokenizer and the model server; turns of different scopes run beside each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import dagster as dg
+
+from pipelines.assets import LOOP_ASSETS, LOOP_CHECKS, TurnResource
+from pipelines.operations import last_window
+from pipelines.settings import load_settings
+from pipelines.wiring import shared_mill
+
+SCOPE_TAG = "tidemill/scope"
+
+loop_job = dg.define_asset_job(
+    "loop",
+    selection=dg.AssetSelection.assets(*LOOP_ASSETS),
+    executor_def=dg.in_process_executor,
+    description="One turn of the loop for a scope.",
+)
+
+
+def run_config(scope: str, start: str, end: str) -> dg.RunConfig:
+    """Which turn a run works on."""
+    return dg.RunConfig(resources={"turn": TurnResource(scope=scope, window_start=start, window_end=end)})
+
+
+def run_request(scope: str, start: str, end: str, key: str) -> dg.RunRequest:
+    """A turn of ``scope`` over a window."""
+    return dg.RunRequest(run_key=key, run_config=run_config(scope, start, end), tags={SCOPE_TAG: scope})
+
+
+@dg.schedule(job=loop_job, cron_schedule="0 2 * * *", execution_timezone="UTC")
+def nightly(context: dg.ScheduleEvaluationContext) -> Iterator[dg.RunRequest]:
+    """Each night, one turn per scope over the last seven whole days."""
+    midnight = context.scheduled_execution_time.replace(hour=0, minute=0, second=0, microsecond=0)
+    start, end = (midnight - timedelta(days=7)).isoformat(), midnight.isoformat()
+    for scope in shared_mill(load_settings()).scopes():
+        yield run_request(scope.name, start, end, key=f"{scope.name}:{end}")
+
+
+@dg.sensor(job=loop_job, minimum_interval_seconds=30)
+def rights_changed(context: dg.SensorEvaluationContext) -> Iterator[dg.RunRequest | dg.SkipReason]:
+    """A consent, a withdrawal or an erasure starts a turn: what was built with the row is rebuilt without it."""
+    mill = shared_mill(load_settings())
+    state = mill.store.rights.state()
+    if context.cursor is None or context.cursor == state:
+        context.update_cursor(state)
+        yield dg.SkipReason("no change of rights")
+        return
+    context.update_cursor(state)
+    for scope in mill.scopes():
+        window = last_window(mill, scope.name)
+        if window is not None:
+            start, end = window.start.isoformat(), window.end.isoformat()
+            yield run_request(scope.name, start, end, key=f"{scope.name}:{end}:{state}")
+
+
+definitions = dg.Definitions(
+    assets=LOOP_ASSETS,
+    asset_checks=LOOP_CHECKS,
+    jobs=[loop_job],
+    schedules=[nightly],
+    sensors=[rights_changed],
+    resources={"turn": TurnResource()},
+)

@@ -1,0 +1,1 @@
+"""The demo's HTML report: charts and a template over one summary of measured values."""

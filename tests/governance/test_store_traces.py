@@ -1,0 +1,255 @@
+"""Spans, blocks, trajectories, signals: merged once, words by reference, read by purpose."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import create_engine, func, select
+
+from governance.errors import NotFound, PurposeDenied, StoreError
+from governance.records.content import Evaluation, SpanContent
+from governance.records.ledger import Fate
+from governance.records.message import Message, Role, ToolCallPart, text_message
+from governance.records.rights import Basis, ConsentStatus, Purpose, Reason, Suppression
+from governance.records.trajectory import UNKNOWN_SUBJECT
+from governance.store import Store
+from governance.store.tables_traces import BlockRefRow, BlockRow, SpanRow, TrajectoryRow
+from tests.governance.store_records import (
+    T0,
+    T1,
+    consent,
+    consents,
+    contract,
+    person,
+    signal,
+    span,
+    trace_id,
+    trajectory,
+)
+from tests.governance.store_workers import latest
+
+DAY = timedelta(days=1)
+
+
+def counts(url: str) -> tuple[int, int]:
+    """(blocks, references)."""
+    engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+    with engine.connect() as connection:
+        found = tuple(
+            connection.scalar(select(func.count()).select_from(table)) or 0 for table in (BlockRow, BlockRefRow)
+        )
+    engine.dispose()
+    return found[0], found[1]
+
+
+def bodies(url: str) -> str:
+    """Everything in the rows of spans and trajectories."""
+    engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+    with engine.connect() as connection:
+        found = [str(list(connection.scalars(select(table.body)))) for table in (SpanRow, TrajectoryRow)]
+        found += [str(list(connection.scalars(select(BlockRow.digest))))]
+    engine.dispose()
+    return "".join(found)
+
+
+def test_a_span_comes_back_whole_and_its_words_are_not_in_its_row(store: Store, database_url: str) -> None:
+    said = SpanContent(
+        operation="execute_tool",
+        input=(text_message(Role.USER, "the secret word"),),
+        output=(Message(role=Role.ASSISTANT, parts=(ToolCallPart(id="1", name="t", arguments={"a": "secret"}),)),),
+        tool_name="t",
+        tool_arguments={"$block": "secret"},
+        tool_result=["secret", None, "nul \x00 and lone \ud800"],
+        evaluations=(Evaluation(name="f", score=1, explanation="secret", at_unix_nano=1),),
+    )
+    whole = span(1, subject=person(1), content=said, attributes={"big": 2**63, "list": [1.5, None]})
+    withheld = span(1, 1, subject=person(1)).model_copy(update={"content": None, "withheld_reason": "no right"})
+    assert store.spans.merge([whole, withheld], latest) == [Fate.STORED, Fate.STORED]
+    assert store.spans.trace("acme", trace_id(1), Purpose.COMPLY) == [whole, withheld]
+    assert "secret" not in bodies(database_url)
+
+
+def test_fates_and_dirty_traces(store: Store) -> None:
+    first = span(1, subject=person(1))
+    longer = span(1, subject=person(1), end_unix_nano=2_000_000_000_000_000_000)
+    assert store.spans.merge([first, first, longer], latest) == [Fate.STORED, Fate.DUPLICATE, Fate.UPDATED]
+    (dirty,) = store.spans.dirty_traces()
+    assert dirty == ("acme", trace_id(1), 1)
+    store.spans.merge([span(1, 5, subject=person(1))], latest)
+    store.spans.mark_clean(*dirty)
+    assert store.spans.dirty_traces() == [("acme", trace_id(1), 2)]
+    store.spans.mark_clean("acme", trace_id(1), 2)
+    assert store.spans.merge([longer], latest) == [Fate.DUPLICATE]
+    assert store.spans.dirty_traces() == []
+    assert store.spans.merge([], latest) == []
+
+
+def test_a_suppressed_person_does_not_come_back_in(store: Store) -> None:
+    store.rights.suppress(Suppression(tenant_id="acme", subject=person(1), since=T1, request_id="1"))
+    assert store.spans.merge([span(1, subject=person(1)), span(2, subject=person(2))], latest) == [
+        Fate.REJECTED,
+        Fate.STORED,
+    ]
+    store.trajectories.put(trajectory(1, subject=person(1)))
+    store.signals.put_all([signal(trajectory(1, subject=person(1)))])
+    assert store.erasable().count("acme", person(1)) == 0
+
+
+def test_spans_of_nobody_belong_to_the_one_person_of_their_trace(store: Store) -> None:
+    store.rights.add_contract(contract(basis=Basis.CONTRACT))
+    mine = [span(1, 0, subject=person(1)), span(1, 1, subject=UNKNOWN_SUBJECT)]
+    lost = [span(2, 0, subject=UNKNOWN_SUBJECT)]
+    mixed = [span(3, n, subject=s) for n, s in enumerate((person(1), person(2), UNKNOWN_SUBJECT))]
+    store.spans.merge([*mine, *lost, *mixed], latest)
+    assert store.spans.trace("acme", trace_id(1), Purpose.DEBUG) == mine
+    assert store.spans.trace("acme", trace_id(2), Purpose.DEBUG) == []
+    assert store.spans.trace("acme", trace_id(3), Purpose.DEBUG) == mixed[:2]
+
+
+def test_a_shared_block_lives_to_the_last_reference(store: Store, database_url: str) -> None:
+    """RET-02."""
+    t1, t2, d = (trajectory(n, subject=person(n), text="shared", calls=()) for n in (1, 2, 3))
+    for item in (t1, t2, d):
+        store.trajectories.put(item)
+    assert counts(database_url) == (1, 3)
+    for gone, left in ((1, [2, 3]), (2, [3]), (3, [])):
+        store.erasable().erase("acme", person(gone))
+        found = store.trajectories.list(Purpose.COMPLY, ["acme"], T0, T1 + DAY).rows
+        assert [item.turns[0].message.text for item in found] == ["shared"] * len(left)
+    assert counts(database_url) == (0, 0)
+    store.trajectories.put(trajectory(4, subject=person(4), text="shared", calls=()))
+    assert counts(database_url) == (1, 1)
+
+
+def test_a_block_is_kept_once_per_tenant_under_a_keyed_digest(store: Store, database_url: str) -> None:
+    for tenant in ("acme", "bolt"):
+        for number in range(3):
+            store.trajectories.put(trajectory(number, subject=person(1), tenant=tenant, text="same", calls=()))
+    assert counts(database_url) == (2, 6)
+
+
+def test_a_trajectory_put_again_drops_the_words_that_it_lost(store: Store, database_url: str) -> None:
+    store.trajectories.put(trajectory(1, subject=UNKNOWN_SUBJECT, text="first"))
+    before = counts(database_url)
+    again = trajectory(1, subject=person(1), text="second")
+    store.trajectories.put(again)
+    assert counts(database_url) == before
+    assert store.trajectories.get(again.id, Purpose.COMPLY) == again
+    assert store.erasable().count("acme", person(1)) == 1 + before[1]
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["put", "erase"]), st.integers(1, 4), st.sampled_from(["a", "b", "c"])), max_size=12
+    )
+)
+def test_blocks_are_exactly_what_is_referred_to(
+    store: Store, database_url: str, acts: list[tuple[str, int, str]]
+) -> None:
+    held: dict[int, str] = {}
+    for number in range(1, 5):
+        store.erasable().erase("acme", person(number))
+    for act, number, text in acts:
+        if act == "put":
+            store.trajectories.put(trajectory(number, subject=person(number), text=text, calls=()))
+            held[number] = text
+        else:
+            store.erasable().erase("acme", person(number))
+            held.pop(number, None)
+        assert counts(database_url) == (len(set(held.values())), len(held))
+    found = store.trajectories.list(Purpose.COMPLY, ["acme"], T0, T1 + DAY).rows
+    assert {int(item.subject, 16): item.turns[0].message.text for item in found} == held
+
+
+def test_a_row_without_a_right_is_named_and_not_returned(store: Store) -> None:
+    store.rights.add_contract(contract())
+    store.rights.add_consents(consents(person(1)))
+    runs = [trajectory(n, subject=s) for n, s in ((3, person(1)), (2, person(2)), (1, UNKNOWN_SUBJECT))]
+    store.trajectories.put_all(runs)
+    found = store.trajectories.list(Purpose.TRAIN_WEIGHTS, ["acme", "acme"], T0, T1 + DAY)
+    assert found.rows == (runs[0],)
+    assert [(e.trajectory_id, e.reason) for e in found.excluded] == [
+        (runs[2].id, Reason.UNKNOWN_SUBJECT),
+        (runs[1].id, Reason.NO_GRANT),
+    ]
+    assert set(found.verdicts) == {item.id for item in runs}
+    assert store.trajectories.get(runs[0].id, Purpose.TRAIN_WEIGHTS) == runs[0]
+    with pytest.raises(PurposeDenied, match="no_grant"):
+        store.trajectories.get(runs[1].id, Purpose.TRAIN_WEIGHTS)
+    with pytest.raises(NotFound):
+        store.trajectories.get("acme/none", Purpose.COMPLY)
+    assert store.trajectories.list(Purpose.SERVE, ["acme"], T1 + DAY, T1 + 2 * DAY).rows == ()
+    assert store.trajectories.list(Purpose.SERVE, [], T0, T1 + DAY).rows == ()
+
+
+def test_weights_that_tenants_share_need_every_contract(store: Store) -> None:
+    store.rights.add_contract(contract("acme", basis=Basis.CONTRACT, shared=True))
+    store.rights.add_contract(contract("bolt", basis=Basis.CONTRACT))
+    store.trajectories.put_all([trajectory(1, subject=person(1), tenant=t) for t in ("acme", "bolt")])
+    both = store.trajectories.list(Purpose.TRAIN_WEIGHTS, ["acme", "bolt"], T0, T1 + DAY)
+    assert [row.tenant_id for row in both.rows] == ["acme"]
+    assert [e.reason for e in both.excluded] == [Reason.CONTRACT_FORBIDS_SHARED_ADAPTER]
+    assert len(store.trajectories.list(Purpose.TRAIN_WEIGHTS, ["bolt"], T0, T1 + DAY).rows) == 1
+    assert len(store.trajectories.list(Purpose.EVALUATE, ["acme", "bolt"], T0, T1 + DAY).rows) == 2
+
+
+def test_the_past_replays_but_the_suppressed_stay_out(store: Store) -> None:
+    store.rights.add_contract(contract())
+    store.rights.add_consents([consent(person(1)), consent(person(2))])
+    store.rights.add_consent(consent(person(1), status=ConsentStatus.WITHDRAWN, at=T1))
+    store.trajectories.put_all([trajectory(n, subject=person(n)) for n in (1, 2)])
+    window = (Purpose.TRAIN_WEIGHTS, ["acme"], T0, T1 + DAY)
+    assert len(store.trajectories.list(*window).rows) == 1
+    assert len(store.trajectories.list(*window, as_of=T1 - DAY).rows) == 2
+    store.rights.suppress(Suppression(tenant_id="acme", subject=person(2), since=T1, request_id="1"))
+    then = store.trajectories.list(*window, as_of=T1 - DAY)
+    assert [row.subject for row in then.rows] == [person(1)]
+    assert [e.reason for e in then.excluded] == [Reason.SUPPRESSED]
+
+
+def test_signals_follow_their_person(store: Store) -> None:
+    store.rights.add_contract(contract())
+    store.rights.add_consents(consents(person(1)))
+    signals = [signal(trajectory(n, subject=person(n))) for n in (1, 2)]
+    store.signals.put_all([*signals, signals[0]])
+    store.signals.put_all(signals)
+    window = (["acme"], T0, T1 + DAY)
+    assert store.signals.list(Purpose.IMPROVE_HARNESS, *window) == (signals[0],)
+    assert store.signals.list(Purpose.COMPLY, *window) == tuple(signals)
+
+
+def test_a_read_to_comply_is_always_logged(store: Store) -> None:
+    store.trajectories.put(trajectory(1, subject=person(1)))
+    store.trajectories.list(Purpose.COMPLY, ["acme", "bolt"], T0, T1 + DAY)
+    assert [(e.tenant_id, e.action, e.role) for e in store.audit.list()] == [
+        ("acme", "read_for_comply", "compliance"),
+        ("bolt", "read_for_comply", "compliance"),
+    ]
+    store.trajectories.list(Purpose.SERVE, ["acme"], T0, T1 + DAY)
+    assert len(store.audit.list("acme")) == 1
+
+
+def test_naive_times_are_refused(store: Store) -> None:
+    with pytest.raises(Exception, match="naive") as error:
+        store.trajectories.list(Purpose.SERVE, ["acme"], T0.replace(tzinfo=None), T1)
+    assert isinstance(error.value, StoreError) or isinstance(error.value.__cause__, StoreError)
+
+
+def test_a_day_of_traffic_is_fast(store: Store) -> None:
+    store.rights.add_contract(contract())
+    store.rights.add_consents([consent(person(n)) for n in range(0, 500, 2)])
+    spans = [span(trace, n, subject=person(trace)) for trace in range(500) for n in range(6)]
+    store.spans.merge(spans, latest)
+    store.trajectories.put_all([trajectory(n, subject=person(n)) for n in range(500)])
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        found = store.trajectories.list(Purpose.TRAIN_WEIGHTS, ["acme"], T0, T1 + DAY)
+        times.append(time.perf_counter() - start)
+    assert (len(found.rows), len(found.excluded)) == (250, 250)
+    assert min(times) < 1

@@ -1,0 +1,235 @@
+"""The dataset: exact rows, a reason for everything else, and nothing lost between the two."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from governance.records.context import Context, Fact
+from governance.records.dataset import Exclusion
+from governance.records.lever import Lever
+from governance.records.rights import Reason
+from governance.records.task import Split
+from tests.serving.byte_tokenizer import ByteTokenizer
+from tests.training.demo_records import CUTOFF, built, candidate, contract, problems, sources, verdict
+from tests.training.shop_week import START, Week
+from training.dataset import Dataset, Sources
+from training.errors import DemonstrationRefused
+from training.evidence import taken_over
+
+
+@pytest.fixture(scope="module")
+def shop() -> Week:
+    return Week(sessions=140, seed=11)
+
+
+@pytest.fixture(scope="module")
+def dataset(shop: Week) -> Dataset:
+    return built(shop, sources(shop))
+
+
+def conserved(given_: Sources, made: Dataset) -> None:
+    considered = [one.id for one in given_.trajectories] + [one.trajectory_id for one in given_.excluded]
+    used = {row.trajectory_id for row in made.rows}
+    out = [one.trajectory_id for one in made.exclusions]
+    assert len(out) == len(set(out))
+    assert not used & set(out)
+    assert used | set(out) == set(considered)
+    assert sum(made.manifest.exclusions.values()) == len(out)
+
+
+def reasons(made: Dataset) -> dict[str, str]:
+    return {one.trajectory_id: one.reason for one in made.exclusions}
+
+
+def test_every_run_is_in_rows_or_has_one_reason(shop: Week, dataset: Dataset) -> None:
+    conserved(sources(shop), dataset)
+    assert {row.origin for row in dataset.rows} == {"takeover", "success"}
+    assert dataset.manifest.exclusions["held_out"] > 0
+
+
+def test_a_row_is_the_served_prompt_and_the_persons_action_with_its_end(shop: Week, dataset: Dataset) -> None:
+    by_id = {one.id: one for one in shop.trajectories}
+    tokens = ByteTokenizer()
+    assert dataset.rows
+    for row in dataset.rows:
+        learned = [token for token, bit in zip(row.input_ids, row.completion_mask, strict=True) if bit]
+        prompt = [token for token, bit in zip(row.input_ids, row.completion_mask, strict=True) if not bit]
+        assert learned[-1] == tokens.eos_token_id  # SFT-04
+        assert list(row.input_ids) == prompt + learned
+        assert tokens.decode(prompt).endswith("<|im_start|>assistant\n")
+        action = json.loads(tokens.decode(learned[:-1]))
+        assert set(action) == {"tool", "arguments"}
+        assert isinstance(action["arguments"], dict)  # SFT-05: once, as an object
+        shown = by_id[row.trajectory_id]
+        said = [one for one in shown.turns][-1].message.text
+        made = [(call.name, call.arguments) for call in shown.calls] + [("reply", {"text": said})]
+        assert (action["tool"], action["arguments"]) in made
+
+
+def test_the_steps_of_a_run_keep_their_ids(dataset: Dataset) -> None:
+    """What was learned in one step is the prefix of the next one's prompt, id by id (SFT-01, promise 11)."""
+    runs: dict[str, list[tuple[int, ...]]] = {}
+    for row in sorted(dataset.rows, key=lambda row: row.step):
+        runs.setdefault(row.trajectory_id, []).append(row.input_ids)
+    assert any(len(steps) > 1 for steps in runs.values())
+    for steps in runs.values():
+        for before, after in zip(steps, steps[1:], strict=False):
+            assert after[: len(before)] == before
+
+
+def test_nobody_who_is_measured_is_learned_from(shop: Week, dataset: Dataset) -> None:
+    wall = sources(shop).wall
+    by_id = {one.id: one for one in shop.trajectories}
+    measured = {(one.tenant_id, one.subject) for one in shop.trajectories if wall.side(one) is Split.EVAL}
+    for row in dataset.rows:
+        assert (row.tenant_id, row.subject) not in measured
+        assert by_id[row.trajectory_id].started_at < CUTOFF
+
+
+def test_a_tenant_that_forbids_a_shared_adapter_is_in_no_shared_one(shop: Week) -> None:
+    contracts = {"harbor": contract("harbor", True), "juniper": contract("juniper", False)}
+    given_ = sources(shop, contracts=contracts)
+    shared = built(shop, given_)
+    conserved(given_, shared)
+    assert {row.tenant_id for row in shared.rows} == {"harbor"}
+    assert {r for i, r in reasons(shared).items() if i.startswith("juniper/")} == {"contract_forbids_shared_adapter"}
+    alone = built(shop, given_, tenants=("juniper",))
+    assert {row.tenant_id for row in alone.rows} == {"juniper"}
+    missing = built(shop, sources(shop, contracts={"harbor": contract("harbor", True)}))
+    assert {row.tenant_id for row in missing.rows} == {"harbor"}
+
+
+def test_a_denied_verdict_is_the_reason_and_no_verdict_denies(shop: Week) -> None:
+    given_ = sources(shop)
+    first, second = given_.trajectories[0].id, given_.trajectories[1].id
+    verdicts = dict(given_.verdicts) | {first: verdict(False, Reason.CONSENT_WITHDRAWN)}
+    del verdicts[second]
+    made = built(shop, sources(shop, verdicts=verdicts))
+    assert reasons(made)[first] == "consent_withdrawn"
+    assert reasons(made)[second] == "no_grant"
+
+
+def test_what_the_store_left_out_keeps_its_reason(shop: Week) -> None:
+    gone = Exclusion(tenant_id="harbor", trajectory_id="harbor/" + "1" * 32, reason="consent_refused")
+    given_ = sources(shop, excluded=[gone])
+    made = built(shop, given_)
+    conserved(given_, made)
+    assert gone in made.exclusions
+
+
+def test_takeovers_of_another_lever_do_not_teach_weights(shop: Week) -> None:
+    moved = problems(shop).model_copy(update={"lever": Lever.CONTEXT})
+    made = built(shop, sources(shop, patterns=[moved]))
+    assert made.rows == ()
+    assert {reasons(made)[one.id] for one in sources(shop).trajectories if taken_over(one)} <= {
+        "other_lever", "held_out", "after_cutoff",
+    }  # fmt: skip
+
+
+def test_rehearsal_and_each_person_are_capped(shop: Week) -> None:
+    whole = built(shop, sources(shop), rehearsal_ratio=0.5, runs_per_subject=1)
+    conserved(sources(shop), whole)
+    runs = {(row.trajectory_id, row.origin, row.tenant_id, row.subject) for row in whole.rows}
+    kinds = Counter(origin for _, origin, _, _ in runs)
+    assert 0 < kinds["success"] <= 0.5 * kinds["takeover"]
+    assert max(Counter(run[2:] for run in runs).values()) == 1
+    assert {"rehearsal_cap", "subject_cap"} <= set(whole.manifest.exclusions)
+
+
+def test_a_long_run_is_left_out_whole(shop: Week) -> None:
+    made = built(shop, sources(shop), max_tokens=300)
+    conserved(sources(shop), made)
+    assert "too_long" in made.manifest.exclusions
+    assert all(len(row.input_ids) <= 300 for row in made.rows)
+
+
+def test_what_the_candidates_harness_does_not_permit_is_left_out(shop: Week) -> None:
+    import asyncio
+
+    from governance.records.scope import Scope
+    from tests.training.shop_week import TENANTS
+    from training.dataset import DatasetPolicy, build
+
+    rules = tuple(
+        rule.model_copy(update={"tools": ("give_credit",)}) if rule.topic == "problem" else rule
+        for rule in shop.harness.permissions
+    )
+    other = candidate(shop, harness=shop.harness.model_copy(update={"permissions": rules}))
+    scope = Scope(agent_name="shop-support", tenants=TENANTS)
+    made = asyncio.run(build(scope, sources(shop), other, DatasetPolicy(max_tokens=4000), "1"))
+    conserved(sources(shop), made)
+    assert made.manifest.exclusions["not_permitted"] > 0
+    assert {row.origin for row in made.rows} <= {"success"}
+
+
+def test_a_replay_that_differs_is_left_out(shop: Week) -> None:
+    given_ = sources(shop)
+    used = {row.trajectory_id for row in built(shop, given_).rows if row.origin == "takeover"}
+    target = next(one for one in given_.trajectories if one.id in used)
+    calls = tuple(call.model_copy(update={"result": {"other": "result"}}) for call in target.calls)
+    changed = [one.model_copy(update={"calls": calls}) if one is target else one for one in given_.trajectories]
+    made = built(shop, sources(shop, trajectories=changed))
+    assert reasons(made)[target.id] == "replay_differs"
+    elsewhere = [
+        one.model_copy(update={"world_digest": "0" * 64}) if one is target else one for one in given_.trajectories
+    ]
+    assert reasons(built(shop, sources(shop, trajectories=elsewhere)))[target.id] == "world_not_held"
+
+
+def test_the_facts_of_the_rows_own_time_stand_in_its_prompt(shop: Week) -> None:
+    import asyncio
+
+    from governance.records.scope import Scope
+    from training.dataset import DatasetPolicy, build
+
+    old = Fact(key="hours", text="OPEN TILL FIVE", valid_from=START.replace(year=2025))
+    context = Context(facts=(old,)).with_fact(Fact(key="hours", text="OPEN TILL NINE", valid_from=START.replace(day=3)))
+    scope = Scope(agent_name="shop-support", tenants=("harbor", "juniper"))
+    policy = DatasetPolicy(max_tokens=4000)
+    made = asyncio.run(build(scope, sources(shop), candidate(shop, context=context), policy, "1"))
+    at = {one.id: one.started_at for one in shop.trajectories}
+    seen = set()
+    for row in made.rows:
+        late = at[row.trajectory_id] >= START.replace(day=3)
+        text = ByteTokenizer().decode(list(row.input_ids))
+        assert ("OPEN TILL NINE" in text, "OPEN TILL FIVE" in text) == (late, not late)
+        seen.add(late)
+    assert seen == {True, False}
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 2**16), drop=st.floats(0, 0.5))
+def test_order_changes_nothing_and_nothing_is_lost(shop: Week, seed: int, drop: float) -> None:
+    rng = random.Random(seed)
+    kept = [one for one in sources(shop).trajectories if rng.random() >= drop][:60]
+    first = sources(shop, trajectories=kept)
+    shuffled = list(kept)
+    rng.shuffle(shuffled)
+    second = sources(shop, trajectories=shuffled)
+    one, two = built(shop, first), built(shop, second)
+    conserved(first, one)
+    assert one.rows == two.rows
+    assert one.manifest.root == two.manifest.root
+    assert one.exclusions == two.exclusions
+
+
+def test_an_engine_that_is_asked_too_often_says_so(shop: Week) -> None:
+    import asyncio
+
+    from governance.ports.engine import CompletionRequest
+    from governance.records.harness import Sampling
+    from training.demonstration import DemonstrationEngine
+
+    engine = DemonstrationEngine([])
+    request = CompletionRequest(
+        model="m", messages=(), prompt_token_ids=(), tools=("reply",), action_schema={}, sampling=Sampling()
+    )
+    with pytest.raises(DemonstrationRefused, match="goes on"):
+        asyncio.run(engine.complete(request))
+    assert engine.refusal is not None
