@@ -61,14 +61,19 @@ def without_words(span: Span) -> Span:
     return structure.model_copy(update={"status_message": "", "trace_state": ""})
 
 
-def replace_id(span: Span, keys: Sequence[str], raw_id: str, subject: str) -> Span:
-    """The span with the person's raw id replaced in the attributes that carry it."""
-    carried = set(keys)
-    return _each(
-        span,
-        lambda held: {
-            key: subject if key in carried and str(value) == raw_id else value for key, value in held.items()
-        },
+def with_subject(masked: Span, source: Span, keys: Sequence[str], raw_id: str, subject: str) -> Span:
+    """The masked span with the subject's hash in the attributes that carried the person's raw id in ``source``."""
+
+    def named(held: Attributes, before: Attributes) -> Attributes:
+        return {
+            key: subject if key in keys and str(before.get(key)) == raw_id else value for key, value in held.items()
+        }
+
+    return masked.model_copy(
+        update={
+            "attributes": named(masked.attributes, source.attributes),
+            "resource": named(masked.resource, source.resource),
+        }
     )
 
 

@@ -12,7 +12,6 @@ texts, the field that holds a person's id becomes the subject's hash, and rows o
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -36,6 +35,7 @@ SUBJECT_ATTRIBUTES: Final = ("user.id", "enduser.id")
 KEEPING: Final = tuple(purpose for purpose in Purpose if purpose not in {Purpose.SERVE, Purpose.COMPLY})
 """The purposes for which what was said may be kept at all."""
 Item = tuple[Span, SpanContent, str | None]
+Draft = tuple[Span, SpanContent | None]
 
 
 @dataclass(frozen=True)
@@ -90,21 +90,16 @@ class Door:
         erased = {one for one in set(subjects) if self._store.rights.is_suppressed(tenant_id, one)}
         keeping = self._keeping(tenant_id, set(subjects) - erased, now)
         drafts = [
-            None if subject in erased else self._draft(item, owner, subject, keep=subject in keeping)
-            for item, owner, subject in zip(items, owners, subjects, strict=True)
+            None if subject in erased else _draft(item, keep=subject in keeping)
+            for item, subject in zip(items, subjects, strict=True)
         ]
-        carried = [
-            _carried(draft, carriers.id_pattern(owner), subject)
-            for draft, owner, subject in zip(drafts, owners, subjects, strict=True)
-            if draft is not None
-        ]
-        masked = iter(self._masker.mask(tenant_id, carried))
-        admitted = [
-            Refusal(Reason.SUPPRESSED.value, item[0].trace_id, item[0].span_id)
-            if draft is None
-            else _admitted(tenant_id, subject, draft, next(masked))
-            for item, draft, subject in zip(items, drafts, subjects, strict=True)
-        ]
+        masked = iter(self._masker.mask(tenant_id, [_carried(draft) for draft in drafts if draft is not None]))
+        admitted: list[AdmittedSpan | Refusal] = []
+        for (span, _, _), draft, owner, subject in zip(items, drafts, owners, subjects, strict=True):
+            if draft is None:
+                admitted.append(Refusal(Reason.SUPPRESSED.value, span.trace_id, span.span_id))
+            else:
+                admitted.append(self._admitted(tenant_id, draft, next(masked), owner, subject))
         self._log(tenant_id, "admit_spans", f"batch of {len(items)}", _tally(admitted))
         return admitted
 
@@ -149,14 +144,22 @@ class Door:
             kept |= {subject for (_, subject), verdict in verdicts.items() if verdict.allowed}
         return kept
 
-    def _draft(self, item: Item, owner: str | None, subject: str, *, keep: bool) -> tuple[Span, SpanContent | None]:
-        span, content, _ = item
-        bare = carriers.without_server_keys(span)
+    def _admitted(self, tenant_id: str, draft: Draft, masked: Masked, owner: str | None, subject: str) -> AdmittedSpan:
+        """The masked span; what masking left of the person's raw id becomes their hash."""
+        span, content = draft
+        own_id = carriers.id_pattern(owner)
+        value = masked.value if own_id is None else carriers.replace_in_texts(masked.value, own_id, subject)
+        made = carriers.with_strings(span, value["span"])
         if owner:
-            bare = carriers.replace_id(bare, self._attributes, owner, subject)
-        if not keep:
-            return carriers.without_words(bare), None
-        return carriers.without_content(bare), content
+            made = carriers.with_subject(made, span, self._attributes, owner, subject)
+        return AdmittedSpan(
+            tenant_id=tenant_id,
+            subject=subject,
+            span=made,
+            content=None if content is None else SpanContent.parse(value["content"], "masked content"),
+            withheld_reason=Reason.CONTENT_WITHHELD.value if content is None else None,
+            mentions=() if content is None else tuple(sorted({finding.mention for finding in masked.findings})),
+        )
 
     def _tables(
         self, tenant_id: str, source: World, schema: WorldSchema
@@ -219,23 +222,17 @@ def _index(schema: WorldSchema, table: str, rows: Sequence[tuple[dict[str, Any],
     ]
 
 
-def _carried(draft: tuple[Span, SpanContent | None], own_id: re.Pattern[str] | None, subject: str) -> Any:
-    """Everything of a span that masking must see, the person's own id already replaced."""
-    span, content = draft
-    value = {"span": carriers.strings_of(span), "content": None if content is None else content.plain()}
-    return value if own_id is None else carriers.replace_in_texts(value, own_id, subject)
+def _draft(item: Item, *, keep: bool) -> Draft:
+    """What may be kept of a span: it and its content, or its structure."""
+    span, content, _ = item
+    bare = carriers.without_server_keys(span)
+    return (carriers.without_content(bare), content) if keep else (carriers.without_words(bare), None)
 
 
-def _admitted(tenant_id: str, subject: str, draft: tuple[Span, SpanContent | None], masked: Masked) -> AdmittedSpan:
+def _carried(draft: Draft) -> dict[str, Any]:
+    """Everything of a span that masking must see."""
     span, content = draft
-    return AdmittedSpan(
-        tenant_id=tenant_id,
-        subject=subject,
-        span=carriers.with_strings(span, masked.value["span"]),
-        content=None if content is None else SpanContent.parse(masked.value["content"], "masked content"),
-        withheld_reason=Reason.CONTENT_WITHHELD.value if content is None else None,
-        mentions=() if content is None else tuple(sorted({finding.mention for finding in masked.findings})),
-    )
+    return {"span": carriers.strings_of(span), "content": None if content is None else content.plain()}
 
 
 def _tally(admitted: Sequence[AdmittedSpan | Refusal]) -> dict[str, int]:

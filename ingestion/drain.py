@@ -131,7 +131,12 @@ class Drain:
         if self._store.segments.done(segment_id):
             self._spool.destroy(segment_id)
             return
-        groups = read_groups(self._spool.read(segment_id))
+        try:
+            groups = read_groups(self._spool.read(segment_id))
+        except SpoolError:
+            if self._store.segments.done(segment_id):
+                return  # another drain finished it in between
+            raise
         owners.learn(segment_id, summarise(groups, self._subjects))
         found, unsettled = owners.find(segment_id)
         if unsettled and self._young(segment_id):

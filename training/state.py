@@ -9,15 +9,18 @@ difference after the same calls is the same, in every replay.
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
+import json
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, ValuesView
 from datetime import datetime
 from typing import Any, Final
 
 from governance.ports.tools import Tables, WorldState
-from governance.records.base import canonical_json, digest_json
+from governance.records.base import canonical_json, digest_bytes, digest_json
 from governance.records.world import StateChange, World, WorldSchema
 
 Row = dict[str, Any]
+Index = dict[str, bytes]
+"""A table's rows in canonical form, by key."""
 DOCUMENTS: Final = "documents"
 """The table under which changed documents are reported."""
 
@@ -38,19 +41,20 @@ class LazyTables(dict[str, list[Row]]):
     ``{**tables}`` go through ``__getitem__`` too.
     """
 
-    def __init__(self, source: Mapping[str, Sequence[Row]]) -> None:
-        """Names are known at once, rows on demand."""
-        super().__init__((name, []) for name in source)
-        self._source = dict(source)
+    def __init__(self, names: Iterable[str], load: Callable[[str], list[Row]]) -> None:
+        """Names are known at once; ``load`` gives a table's rows as copies, on demand."""
+        self._source = dict.fromkeys(names)
+        self._copy = load
+        super().__init__((name, []) for name in self._source)
 
     def touched(self) -> tuple[str, ...]:
         """Names of the tables that may differ from the snapshot and are still here."""
         return tuple(name for name in self if name not in self._source)
 
     def _load(self, name: str) -> None:
-        rows = self._source.pop(name, None)
-        if rows is not None:
-            super().__setitem__(name, [copy_json(row) for row in rows])
+        if name in self._source:
+            del self._source[name]
+            super().__setitem__(name, self._copy(name))
 
     def _load_all(self) -> None:
         for name in tuple(self._source):
@@ -131,23 +135,51 @@ class LazyTables(dict[str, list[Row]]):
     __hash__ = None
 
 
+class Snapshot:
+    """A world that sessions start from, with what every session of it needs worked out once."""
+
+    def __init__(self, world: World, schema: WorldSchema) -> None:
+        """``world`` is shared, and never written."""
+        self.world = world
+        self.schema = schema
+        self._texts: dict[str, bytes] = {}
+        self._indexes: dict[str, Index] = {}
+
+    def copy(self, table: str) -> list[Row]:
+        """Fresh rows of a table."""
+        if table not in self._texts:
+            self._texts[table] = json.dumps(self.world.tables[table], ensure_ascii=False).encode(
+                "utf-8", "surrogatepass"
+            )
+        rows: list[Row] = json.loads(self._texts[table])
+        return rows
+
+    def index(self, table: str) -> Index:
+        """The table's rows by key."""
+        if table not in self._indexes:
+            self._indexes[table] = index_of(table, self.world.tables.get(table, ()), self.schema)
+        return self._indexes[table]
+
+
 class SessionState(WorldState):
     """A state restored copy-on-write: the snapshot stays as it is, whatever a call does."""
 
-    def __init__(self, tables: Mapping[str, Sequence[Row]], documents: Mapping[str, str], at: datetime) -> None:
+    def __init__(self, tables: LazyTables, documents: Mapping[str, str], at: datetime) -> None:
         """Rows are copied when touched, documents at once (texts cannot change in place)."""
-        self.tables: Tables = LazyTables(tables)
+        self.tables: Tables = tables
         self.documents: dict[str, str] = dict(documents)
         self.at = at
 
     @classmethod
-    def of(cls, world: World) -> SessionState:
+    def of(cls, snapshot: Snapshot) -> SessionState:
         """The state at the start of a run."""
-        return cls(world.tables, world.documents, world.at)
+        world = snapshot.world
+        return cls(LazyTables(world.tables, snapshot.copy), world.documents, world.at)
 
     def fork(self) -> SessionState:
         """A second state that starts where this one is."""
-        return SessionState(self.tables.copy(), self.documents, self.at)
+        tables = self.tables
+        return SessionState(LazyTables(tables, lambda name: copy_json(tables[name])), self.documents, self.at)
 
     def maybe_changed(self) -> Tables:
         """The tables that were touched."""
@@ -156,29 +188,37 @@ class SessionState(WorldState):
         return self.tables
 
 
-def canonical_row(table: str, row: Mapping[str, Any], schema: WorldSchema) -> Row:
-    """A copy in which the lists of unordered fields are sorted by content."""
-    copied: Row = copy_json(dict(row))
-    for field, value in copied.items():
-        if isinstance(value, list) and f"{table}.{field}" in schema.unordered_fields:
-            copied[field] = sorted(value, key=canonical_json)
-    return copied
+def canonical_row(table: str, row: Mapping[str, Any], schema: WorldSchema) -> bytes:
+    """A row's canonical form, with the lists of unordered fields sorted by content."""
+    prefix = f"{table}."
+    loose = {name.removeprefix(prefix) for name in schema.unordered_fields if name.startswith(prefix)}
+    lists = {name: row[name] for name in loose if isinstance(row.get(name), list | tuple)}
+    return canonical_json({**row, **{name: sorted(items, key=canonical_json) for name, items in lists.items()}})
 
 
-def _indexed(table: str, rows: Iterable[Mapping[str, Any]], schema: WorldSchema) -> dict[str, Row]:
+def index_of(table: str, rows: Iterable[Mapping[str, Any]], schema: WorldSchema) -> Index:
     """Rows by key. A second row of a key, in order of content, is ``key#2``; a row without one is its digest."""
     field = schema.primary_keys.get(table)
     keyed = []
     for row in rows:
-        clean = canonical_row(table, row, schema)
-        key = str(clean[field]) if field is not None and field in clean else digest_json(clean)[:16]
-        keyed.append((key, canonical_json(clean), clean))
-    found: dict[str, Row] = {}
+        content = canonical_row(table, row, schema)
+        keyed.append((str(row[field]) if field is not None and field in row else digest_bytes(content)[:16], content))
+    found: Index = {}
     seen: dict[str, int] = {}
-    for key, _, clean in sorted(keyed, key=lambda item: item[:2]):
+    for key, content in sorted(keyed):
         seen[key] = seen.get(key, 0) + 1
-        found[key if seen[key] == 1 else f"{key}#{seen[key]}"] = clean
+        found[key if seen[key] == 1 else f"{key}#{seen[key]}"] = content
     return found
+
+
+def compare(table: str, old: Index, new: Index) -> list[StateChange]:
+    """What differs between two forms of a table, sorted by key."""
+    differing = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
+    return [StateChange(table=table, key=key, before=_row(old.get(key)), after=_row(new.get(key))) for key in differing]
+
+
+def _row(content: bytes | None) -> Row | None:
+    return None if content is None else json.loads(content)
 
 
 def diff(
@@ -187,28 +227,27 @@ def diff(
     schema: WorldSchema,
 ) -> tuple[StateChange, ...]:
     """What differs in the tables that either side names, sorted by table and key."""
-    changes = []
-    for table in sorted(set(before) | set(after)):
-        old = _indexed(table, before.get(table, ()), schema)
-        new = _indexed(table, after.get(table, ()), schema)
-        changes += [
-            StateChange(table=table, key=key, before=old.get(key), after=new.get(key))
-            for key in sorted(set(old) | set(new))
-            if canonical_json(old.get(key)) != canonical_json(new.get(key))
-        ]
-    return tuple(changes)
+    return tuple(
+        change
+        for table in sorted({*before, *after})
+        for change in compare(
+            table, index_of(table, before.get(table, ()), schema), index_of(table, after.get(table, ()), schema)
+        )
+    )
 
 
-def changes_of(world: World, state: WorldState, schema: WorldSchema) -> tuple[StateChange, ...]:
+def changes_of(snapshot: Snapshot, state: SessionState) -> tuple[StateChange, ...]:
     """What a session changed in its world, documents included."""
-    after = state.maybe_changed() if isinstance(state, SessionState) else state.tables
+    world, after = snapshot.world, state.maybe_changed()
     gone = set(world.tables) - set(state.tables)
-    before = {name: rows for name, rows in world.tables.items() if name in after or name in gone}
-    changed = diff(before, after, schema)
-    if state.documents == world.documents:
-        return changed
-    texts = diff(_as_table(world.documents), _as_table(state.documents), _DOCUMENT_SCHEMA)
-    return tuple(sorted((*changed, *texts), key=lambda change: (change.table, change.key)))
+    changes = [
+        change
+        for table in {*after, *gone}
+        for change in compare(table, snapshot.index(table), index_of(table, after.get(table, ()), snapshot.schema))
+    ]
+    if state.documents != world.documents:
+        changes += diff(_as_table(world.documents), _as_table(state.documents), _DOCUMENT_SCHEMA)
+    return tuple(sorted(changes, key=lambda change: (change.table, change.key)))
 
 
 _DOCUMENT_SCHEMA: Final = WorldSchema(primary_keys={DOCUMENTS: "name"}, subject_fields={}, personal_fields={})
@@ -220,4 +259,11 @@ def _as_table(documents: Mapping[str, str]) -> dict[str, list[Row]]:
 
 def fingerprint(tables: Mapping[str, Iterable[Mapping[str, Any]]], schema: WorldSchema) -> str:
     """A digest of a state that no order of rows, keys or unordered items can change."""
-    return digest_json({table: _indexed(table, rows, schema) for table, rows in tables.items()})
+    return digest_json(
+        {
+            table: {
+                key: content.decode("utf-8", "surrogatepass") for key, content in index_of(table, rows, schema).items()
+            }
+            for table, rows in tables.items()
+        }
+    )

@@ -20,7 +20,7 @@ from governance.records.harness import Effect, ToolSpec
 from governance.records.world import StateChange, World, WorldSchema
 from training.errors import WorldMismatch
 from training.schemas import violations
-from training.state import SessionState, changes_of, copy_json
+from training.state import SessionState, Snapshot, changes_of, copy_json
 
 HELD: Final = 256
 """Snapshots that a host keeps in memory; the least recently used one goes first."""
@@ -29,13 +29,12 @@ HELD: Final = 256
 class WorldSession(ToolSession):
     """One run's hands on its own copy of a world."""
 
-    def __init__(self, app: App, tools: dict[str, ToolSpec], world: World, schema: WorldSchema) -> None:
+    def __init__(self, app: App, tools: dict[str, ToolSpec], snapshot: Snapshot) -> None:
         """``tools`` are the app's true ones by name."""
         self._app = app
         self._tools = tools
-        self._world = world
-        self._schema = schema
-        self._state = SessionState.of(world)
+        self._snapshot = snapshot
+        self._state = SessionState.of(snapshot)
 
     def call(self, name: str, arguments: dict[str, Any]) -> Any:
         """Execute one call and return its JSON result.
@@ -57,7 +56,7 @@ class WorldSession(ToolSession):
 
     def changes(self) -> tuple[StateChange, ...]:
         """What differs from the restored snapshot, sorted by table and key."""
-        return changes_of(self._world, self._state, self._schema)
+        return changes_of(self._snapshot, self._state)
 
 
 class WorldHost(ToolHost):
@@ -69,7 +68,7 @@ class WorldHost(ToolHost):
         self.tools: dict[str, ToolSpec] = {tool.name: tool for tool in app.tools()}
         self._app = app
         self._load = load
-        self._worlds: OrderedDict[str, World] = OrderedDict()
+        self._held: OrderedDict[str, Snapshot] = OrderedDict()
         self._lock = Lock()
 
     @property
@@ -89,24 +88,27 @@ class WorldHost(ToolHost):
             TidemillError: when it is not held, or what is held is another world.
 
         """
+        return self._snapshot(world_digest).world
+
+    def _snapshot(self, world_digest: str) -> Snapshot:
         with self._lock:
-            if world_digest in self._worlds:
-                self._worlds.move_to_end(world_digest)
-                return self._worlds[world_digest]
+            if world_digest in self._held:
+                self._held.move_to_end(world_digest)
+                return self._held[world_digest]
         world = self._load(world_digest)
         found = world.digest()
         if found != world_digest:
             raise WorldMismatch(f"world {world_digest[:12]}: the snapshot held under this name is {found[:12]}")
         with self._lock:
-            self._worlds[world_digest] = world
-            while len(self._worlds) > HELD:
-                self._worlds.popitem(last=False)
-        return world
+            snapshot = self._held.setdefault(world_digest, Snapshot(world, self.schema))
+            while len(self._held) > HELD:
+                self._held.popitem(last=False)
+        return snapshot
 
     def forget(self, world_digest: str) -> None:
         """Drop a snapshot from memory, after its rows were erased from the store."""
         with self._lock:
-            self._worlds.pop(world_digest, None)
+            self._held.pop(world_digest, None)
 
     def open(self, world_digest: str) -> WorldSession:
         """A fresh session on the world of that digest.
@@ -115,4 +117,4 @@ class WorldHost(ToolHost):
             TidemillError: when the world is not held.
 
         """
-        return WorldSession(self._app, self.tools, self.world(world_digest), self.schema)
+        return WorldSession(self._app, self.tools, self._snapshot(world_digest))

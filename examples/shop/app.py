@@ -88,7 +88,9 @@ def _read_policy(state: WorldState, arguments: Arguments) -> Row:
 def _refund_order(state: WorldState, arguments: Arguments) -> Row:
     order = _order(state.tables, arguments)
     if order["status"] != "delivered":
-        raise ToolRefusal("conflict", f"order {order['order_id']} is {order['status']}; only delivered ones are refunded")
+        raise ToolRefusal(
+            "conflict", f"order {order['order_id']} is {order['status']}; only delivered ones are refunded"
+        )
     row = _row("refund_id", "RF", order) | {"amount": str(Decimal(order["amount"]))}
     _add(state.tables, "refunds", "refund_id", row)
     return {"order_id": order["order_id"], "item": order["item"], "refunded": row["amount"]}
@@ -117,7 +119,7 @@ def _row(key: str, prefix: str, order: Row) -> Row:
     return {key: f"{prefix}-{number}", "order_id": order["order_id"], "customer_id": order["customer_id"]}
 
 
-def _reply(state: WorldState, arguments: Arguments) -> Row:
+def _reply(_state: WorldState, _arguments: Arguments) -> Row:
     return {"sent": True}
 
 

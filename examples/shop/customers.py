@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from examples.shop import wordings
 from examples.shop.world import (
@@ -160,7 +160,9 @@ class ShopCustomer(Customer):
 
     def helped(self, request: AgentRequest, rollout: Rollout, tools: ToolSession) -> bool:
         """The right row and no other appeared, and the answer says what was asked."""
-        changed = [(change.table, str((change.after or change.before or {}).get("order_id"))) for change in tools.changes()]
+        changed = [
+            (change.table, str((change.after or change.before or {}).get("order_id"))) for change in tools.changes()
+        ]
         return satisfied(self._goals[request.session_id], changed, rollout.answer)
 
     def feedback(self, request: AgentRequest, *, helped_by_agent: bool) -> Feedback:

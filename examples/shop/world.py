@@ -57,7 +57,8 @@ FIRST: Final = (
 )  # fmt: skip
 LAST: Final = (
     "Alderton", "Barlow", "Castell", "Draper", "Ellwood", "Fenwick", "Garland", "Holloway", "Iverson", "Jardine",
-    "Kessler", "Lockhart", "Merrick", "Norwood", "Ostrander", "Pembroke", "Ridgeway", "Sorensen", "Thackeray", "Whitlock",
+    "Kessler", "Lockhart", "Merrick", "Norwood", "Ostrander", "Pembroke", "Ridgeway", "Sorensen", "Thackeray",
+    "Whitlock",
 )  # fmt: skip
 STREETS: Final = ("Alder Street", "Bridge Lane", "Chapel Road", "Dock Street", "Elm Avenue", "Foundry Row")
 TOWNS: Final = ("Northport", "Millhaven", "Eastbrook", "Lowmoor", "Saltford")
@@ -109,8 +110,8 @@ def _customer_id(seed: int, tenant_id: str, day: int, index: int) -> str:
     return f"{tenant_id}-{day}{index:03d}"
 
 
-def _topic(seed: int, tenant_id: str, day: int, index: int, judgement: bool) -> str:
-    topics = (DELIVERY, QUESTION, REFUND, PROBLEM, PROBLEM) if judgement else (DELIVERY, QUESTION, REFUND)
+def _topic(seed: int, tenant_id: str, day: int, index: int, troubles: frozenset[str]) -> str:
+    topics = (DELIVERY, QUESTION, REFUND, PROBLEM, PROBLEM) if "judgement" in troubles else (DELIVERY, QUESTION, REFUND)
     rank = day * MOST_SLOTS + index
     deck = list(topics)
     draw(seed, tenant_id, rank // len(deck), "deck").shuffle(deck)
@@ -124,7 +125,7 @@ def slot(tenant_id: str, seed: int, day: int, index: int, troubles: frozenset[st
     if unknown := troubles - TROUBLES:
         raise ValueError(f"unknown troubles {sorted(unknown)}: known are {sorted(TROUBLES)}")
     key = (seed, tenant_id, day, index)
-    topic = _topic(seed, tenant_id, day, index, "judgement" in troubles)
+    topic = _topic(*key, troubles)
     offset = draw(seed, tenant_id, "orders").randrange(DAYS * MOST_SLOTS)
     number = 1000 + ((day * MOST_SLOTS + index) * 4801 + offset) % (DAYS * MOST_SLOTS)
     others = tuple(name for name in POLICIES if name != CHANGED_POLICY)
@@ -164,7 +165,7 @@ def policies(day: int, troubles: frozenset[str]) -> dict[str, str]:
 
 
 def build_world(
-    tenant_id: str, seed: int, day: int, troubles: frozenset[str], start: datetime, slots: int = SLOTS
+    tenant_id: str, seed: int, day: int, troubles: frozenset[str], start: datetime, *, slots: int = SLOTS
 ) -> World:
     """The snapshot of a tenant's shop at the start of a day, before anyone wrote."""
     people: dict[str, Customer] = {}

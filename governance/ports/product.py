@@ -64,7 +64,7 @@ class AgentProduct(ABC):
         """``(tenant, world)`` for each snapshot that runs in the window started from."""
 
 
-class CustomerRequest(Record):
+class PlayedRequest(Record):
     """One customer's message in a played week, and whether the real champion answers it."""
 
     request: AgentRequest
@@ -75,13 +75,31 @@ class CustomerRequest(Record):
 class DemoProduct(AgentProduct):
     """An agent with a played production: everything synthetic, generated at run time, marked so."""
 
+    @property
     @abstractmethod
-    def week(self, sessions: int, real_sessions: int) -> Sequence[CustomerRequest]:
+    def span(self) -> tuple[datetime, datetime]:
+        """Start and end of the played week."""
+
+    @property
+    @abstractmethod
+    def troubles(self) -> frozenset[str]:
+        """What is wrong in the played world, by name."""
+
+    @abstractmethod
+    def week(self) -> Sequence[PlayedRequest]:
         """The week's requests in order of time."""
 
     @abstractmethod
     def consents(self) -> tuple[ConsentEvent, ...]:
         """What the customers said when asked; ``subject`` holds the raw user id, which the door hashes."""
+
+    @abstractmethod
+    def source_world(self, world_digest: str) -> World:
+        """The unmasked snapshot that a request starts from: the company's own.
+
+        Raises:
+            KeyError: when the played week has no such snapshot.
+        """
 
     @abstractmethod
     def customer(self) -> Customer:

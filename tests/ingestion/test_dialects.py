@@ -229,11 +229,15 @@ def test_feedback_is_an_evaluation() -> None:
 
 _VALUE = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=10),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(
-        st.sampled_from(["role", "content", "parts", "type", "tool_calls", "message", "kwargs", "text", "arguments"]),
-        inner,
-        max_size=4,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["role", "content", "parts", "type", "tool_calls", "message", "kwargs", "text", "arguments"]
+            ),
+            inner,
+            max_size=4,
+        )
     ),
     max_leaves=10,
 )
@@ -310,7 +314,15 @@ def any_agent(path: Path) -> list[Span]:
     return spans
 
 
-@pytest.mark.parametrize("name", ["openinference_client_span_tool_calls", "otel_genai_client_span_tool_calls", "otel_genai_deprecated_client_span_tool_calls", "openinference_client_span_input_output_only"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "openinference_client_span_tool_calls",
+        "otel_genai_client_span_tool_calls",
+        "otel_genai_deprecated_client_span_tool_calls",
+        "openinference_client_span_input_output_only",
+    ],
+)
 def test_one_call_in_two_conventions_is_one_content(cases_dir: Path, name: str) -> None:
     attributes = json.loads((cases_dir / f"traces/openinference_fixtures/genai_{name}.json").read_bytes())
     content = read(make_span(1, attributes=attributes))
@@ -343,12 +355,24 @@ def test_genai_live_spans(cases_dir: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["autogen_live_spans", "openai_agents_openinference_adot_spans", "openai_agents_openinference_live_spans", "openinference_adot_spans", "openinference_live_spans", "pydantic_ai_live_spans"],
+    [
+        "autogen_live_spans",
+        "openai_agents_openinference_adot_spans",
+        "openai_agents_openinference_live_spans",
+        "openinference_adot_spans",
+        "openinference_live_spans",
+        "pydantic_ai_live_spans",
+    ],
 )
 def test_live_spans_are_read(cases_dir: Path, name: str) -> None:
     for span in strands(cases_dir / f"traces/strands_evals_fixtures/{name}.json"):
         content = read(span)
-        texts = [part.text for message in (*content.input, *content.output) for part in message.parts if isinstance(part, TextPart)]
+        texts = [
+            part.text
+            for message in (*content.input, *content.output)
+            for part in message.parts
+            if isinstance(part, TextPart)
+        ]
         assert not any(text.startswith(("{'", "<")) and "object at" in text for text in texts)
         if content.operation == "execute_tool" and content.tool_arguments is not None:
             assert content.tool_name
@@ -359,7 +383,14 @@ def test_the_same_task_is_the_same_tool_sequence(cases_dir: Path, name: str) -> 
     spans = sorted(any_agent(cases_dir / f"traces/any_agent/{name}_trace.json"), key=lambda span: span.start_unix_nano)
     contents = [read(span) for span in spans]
     tools = [content.tool_name for content in contents if content.operation == "execute_tool"]
-    asked = [part.name for content in contents if content.operation == "chat" for message in content.output for part in message.parts if isinstance(part, ToolCallPart)]
+    asked = [
+        part.name
+        for content in contents
+        if content.operation == "chat"
+        for message in content.output
+        for part in message.parts
+        if isinstance(part, ToolCallPart)
+    ]
     assert tools[:2] == ["get_current_time", "write_file"]
     assert asked[:2] == ["get_current_time", "write_file"]
     arguments = next(content.tool_arguments for content in contents if content.tool_name == "get_current_time")

@@ -141,7 +141,8 @@ def test_ing_05_integers_as_strings_and_as_numbers_are_one_span() -> None:
 
 def test_ing_08_spans_before_the_window_are_rejected_one_by_one() -> None:
     old = [
-        span_json(n) | {"startTimeUnixNano": str(T0 - 8 * DAY), "endTimeUnixNano": str(T0 - 8 * DAY)} for n in (1, 2, 3, 4)
+        span_json(n) | {"startTimeUnixNano": str(T0 - 8 * DAY), "endTimeUnixNano": str(T0 - 8 * DAY)}
+        for n in (1, 2, 3, 4)
     ]
     results = read(body(*old, *(span_json(n) for n in range(5, 11))), received=T0 + 60 * 10**9, max_age_nano=DAY)
     assert [item.reason for item in results if isinstance(item, SpanFault)] == ["too_old"] * 4
@@ -194,7 +195,12 @@ def test_ing_17_every_kind_of_value() -> None:
 
 
 def test_ing_23_server_owned_keys_stay_claims() -> None:
-    claims = {"langwatch.tenant_id": "other", "consent.training": "granted", "organization_id": "victim", "user.id": "u"}
+    claims = {
+        "langwatch.tenant_id": "other",
+        "consent.training": "granted",
+        "organization_id": "victim",
+        "user.id": "u",
+    }
     span = one(body(span_json(1, attributes=claims)))
     assert span.attributes == {
         "client.langwatch.tenant_id": "other",
@@ -222,7 +228,10 @@ def _comparable(span: Any) -> Any:
             return held
         if "attributes" in held:
             held["attributes"] = sorted(held["attributes"], key=lambda item: str(item.get("key")))
-        return {key: item.lower() if key.endswith(("traceId", "Id")) and isinstance(item, str) else item for key, item in held.items()}
+        return {
+            key: item.lower() if key.endswith(("traceId", "Id")) and isinstance(item, str) else item
+            for key, item in held.items()
+        }
     if isinstance(span, list):
         return [_comparable(item) for item in span]
     return str(span) if isinstance(span, int | float) and not isinstance(span, bool) else span
@@ -270,13 +279,17 @@ def test_any_bytes_decode_or_are_refused(data: bytes, content_type: str) -> None
 
 
 _ANY = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(["1" * 32, "2" * 16]),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=8)
+    | st.sampled_from(["1" * 32, "2" * 16]),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                "traceId spanId name attributes events links status code key value stringValue intValue arrayValue values "
-                "kvlistValue bytesValue doubleValue startTimeUnixNano kind parentSpanId flags".split()
+                ["traceId", "spanId", "name", "attributes", "events", "links", "status", "code", "key", "value", "stringValue", "intValue", "arrayValue", "values", "kvlistValue", "bytesValue", "doubleValue", "startTimeUnixNano", "kind", "parentSpanId", "flags"]
             ),
             inner,
             max_size=4,

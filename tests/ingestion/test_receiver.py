@@ -80,9 +80,10 @@ def test_200_is_durable_and_json_replies_in_json(url: str, spool: Spool) -> None
 
 
 def test_ing_02_partial_success_names_the_reasons_in_both_encodings(url: str, spool: Spool) -> None:
-    from ingestion.otlp_decode import decode
-    from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtoSpan
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+    from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtoSpan
+
+    from ingestion.otlp_decode import decode
 
     spans = [span_json(number) for number in range(1, 512)] + [span_json(512) | {"traceId": "0" * 32}]
     reply = post(url, body(*spans))

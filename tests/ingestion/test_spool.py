@@ -68,9 +68,7 @@ def test_concurrent_appends_share_an_fsync(tmp_path: Path, monkeypatch: pytest.M
 
 def test_size_and_age_rotate(tmp_path: Path) -> None:
     clock = ManualClock()
-    spool = Spool(
-        tmp_path, KEYS, clock, SeededIds(), max_segment_bytes=1000, max_segment_age=timedelta(seconds=60)
-    )
+    spool = Spool(tmp_path, KEYS, clock, SeededIds(), max_segment_bytes=1000, max_segment_age=timedelta(seconds=60))
     spool.append("acme", b"x" * 1200)
     deadline = time.monotonic() + 5
     while not list(spool.sealed()) and time.monotonic() < deadline:

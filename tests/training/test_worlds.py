@@ -19,7 +19,7 @@ from governance.ports.tools import App, ToolRefusal, WorldState
 from governance.records.harness import Effect, ToolSpec
 from governance.records.world import World, WorldSchema
 from training.errors import WorldMismatch
-from training.state import LazyTables, SessionState, diff, fingerprint
+from training.state import LazyTables, SessionState, Snapshot, diff, fingerprint
 from training.worlds import WorldHost
 
 START = datetime(2026, 6, 1, tzinfo=UTC)
@@ -214,13 +214,13 @@ PLAIN = {"a": [{"x": 1}], "b": [{"y": [1]}]}
     ],
 )  # fmt: skip
 def test_lazy_tables_look_like_a_dict(view: Any) -> None:
-    lazy = LazyTables(SOURCE)
+    lazy = LazyTables(SOURCE, lambda name: copy.deepcopy(list(SOURCE[name])))
     assert view(lazy) == view(dict(PLAIN))
     assert SOURCE == {"a": ({"x": 1},), "b": ({"y": [1]},)}
 
 
 def test_only_touched_tables_are_copied() -> None:
-    state = SessionState.of(SHOP)
+    state = SessionState.of(Snapshot(SHOP, world_schema()))
     assert state.tables["orders"] == list(SHOP.tables["orders"])
     assert state.tables["orders"][0] is not SHOP.tables["orders"][0]
     assert list(state.maybe_changed()) == ["orders"]

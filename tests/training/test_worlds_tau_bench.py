@@ -90,11 +90,13 @@ def certificate(state: WorldState, arguments: dict[str, Any]) -> Any:
     return f"Certificate {name} added to user {arguments['user_id']} with amount {arguments['amount']}."
 
 
-@lru_cache(maxsize=1)
-def airline(folder: Path) -> tuple[WorldHost, str]:
+@lru_cache(maxsize=2)
+def airline(folder: Path, region: str = "province") -> tuple[WorldHost, str]:
+    """The database. The runs were recorded when an address had a ``province``; the files have ``state`` by now."""
     tables = {}
     for table, field in KEYS.items():
-        rows = json.loads((folder / "airline" / f"{table}.json").read_text())
+        text = (folder / "airline" / f"{table}.json").read_text()
+        rows = json.loads(text.replace('"state":', f'"{region}":') if table == "users" else text)
         tables[table] = tuple(row if table != "users" else {**row, field: key} for key, row in rows.items())
     world = World(tables=tables, documents={"wiki": (folder / "airline" / "wiki.md").read_text()}, at=NOW)
     digest = world.digest()
@@ -139,17 +141,19 @@ def gold_of(run: dict[str, Any]) -> list[GoldAction] | None:
 
 def test_gold_actions_end_in_the_recorded_database(folder: Path) -> None:
     host, digest = airline(folder)
-    hashes = {run["task_id"]: run["info"]["reward_info"]["info"].get("gt_data_hash") for run in history(folder)}
+    ended = {run["task_id"]: (run["info"]["reward_info"] or {}).get("info", {}) for run in history(folder)}
+    hashes = {number: info["gt_data_hash"] for number, info in ended.items() if "gt_data_hash" in info}
     tasks = {run["task_id"]: gold for run in history(folder) if (gold := gold_of(run)) is not None}
-    wrote = 0
+    wrote = compared = 0
     for number, gold in tasks.items():
         session = host.open(digest)
         changes = play(session, gold)
-        if hashes[number] is not None:
+        if number in hashes:
+            compared += 1
             assert their_hash(session) == hashes[number], f"task {number}"
         wrote += bool(changes)
-    assert len(tasks) >= 10
-    assert wrote >= 5
+    assert compared >= 8
+    assert wrote >= 3
 
 
 def test_recorded_results_replay_faithfully(folder: Path) -> None:
@@ -163,6 +167,14 @@ def test_recorded_results_replay_faithfully(folder: Path) -> None:
             faithful += len(calls) * played.faithful
     assert total > 100
     assert faithful == total
+
+
+def test_a_database_that_changed_since_is_not_faithful(folder: Path) -> None:
+    host, digest = airline(folder, region="state")
+    runs = [calls for run in history(folder)[:25] if (calls := recorded(run["traj"]))]
+    reading = [calls for calls in runs if any(call.name == "get_user_details" for call in calls)]
+    assert reading
+    assert not any(replay(host.open(digest), calls).faithful for calls in reading)
 
 
 def recorded(messages: list[dict[str, Any]]) -> list[ToolInvocation]:

@@ -1,0 +1,35 @@
+"""``tidemill demo``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pipelines.commands.output import Result, progress, reports
+
+
+@click.command(epilog="Example: tidemill demo --seed 7")
+@click.option("--sessions", default=480, show_default=True, help="Sessions of the played week.")
+@click.option("--real", default=48, show_default=True, help="Of them, how many the real champion answers.")
+@click.option("--seed", default=7, show_default=True, help="Everything synthetic follows from it.")
+@click.option("--without", "removed", multiple=True, help="Leave a trouble out of the world, as a control.")
+@click.option("--ablation", is_flag=True, help="Also measure each lever alone.")
+@click.option("--home", default=None, help="Data home; data/demo-... when not given.")
+@reports
+def demo(*, sessions: int, real: int, seed: int, removed: tuple[str, ...], ablation: bool, home: str | None) -> Result:
+    """Play a week, turn the loop, let a customer leave, and write the report. Run again, it goes on."""
+    from pipelines.demo.run import Demo
+    from pipelines.demo.table import show
+    from pipelines.product import write_options
+    from pipelines.settings import adopt_environment, load_settings
+    from pipelines.wiring import shared_mill
+
+    options = {"sessions": sessions, "real_sessions": real, "seed": seed, "without": sorted(removed)}
+    name = "-".join(["demo", f"s{seed}", f"n{sessions}", *(f"without-{one}" for one in sorted(removed))])
+    settings = load_settings(data_home=home or str(Path("data") / name), record_intake=True)
+    adopt_environment(settings)
+    write_options(settings, options)
+    summary = Demo(shared_mill(load_settings()), progress).run(ablation=ablation)
+    click.echo(show(summary), err=True)
+    return summary
