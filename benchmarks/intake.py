@@ -58,7 +58,8 @@ def body(spans: int) -> bytes:
         for key, value in held.items():
             span.attributes.add(key=key).value.string_value = value
         span.attributes.add(key="gen_ai.usage.input_tokens").value.int_value = 42
-    return request.SerializeToString()
+    data: bytes = request.SerializeToString()
+    return data
 
 
 class Load:

@@ -35,11 +35,12 @@ def messages(count: int) -> list[str]:
     return list(found)
 
 
-def speed(masker: PresidioMasker, texts: list[str]) -> float:
-    """Strings a second."""
-    begin = time.perf_counter()
+def speed(masker: PresidioMasker, texts: list[str]) -> tuple[float, float]:
+    """Strings a second by the clock, and by this process's processor time, which a busy machine does not change."""
+    begin, spent = time.perf_counter(), time.process_time()
     masker.mask("bench", texts)
-    return round(len(texts) / (time.perf_counter() - begin), 1)
+    spent, begin = time.process_time() - spent, time.perf_counter() - begin
+    return round(len(texts) / begin, 1), round(len(texts) / spent, 1)
 
 
 def quality(masker: PresidioMasker, file: Path) -> dict[str, Any]:
@@ -80,10 +81,12 @@ def main() -> None:
     masker = PresidioMasker(DerivedKeyProvider("benchmark"))
     masker.mask("warm-up", ["Hello, this is Anna Miller, (212) 555-0134."])
     texts = messages(options.strings)
+    cold, warm = speed(masker, texts), speed(masker, texts)
     result: dict[str, Any] = {
         "strings": len(texts),
-        "strings_per_second": speed(masker, texts),
-        "strings_per_second_cached": speed(masker, texts),
+        "strings_per_second": cold[0],
+        "strings_per_processor_second": cold[1],
+        "strings_per_second_cached": warm[0],
     }
     cases = options.cases / "pii" / "tau_structured" / "cases.jsonl"
     if cases.is_file():

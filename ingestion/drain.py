@@ -137,12 +137,14 @@ class Drain:
             if self._store.segments.done(segment_id):
                 return  # another drain finished it in between
             raise
-        owners.learn(segment_id, summarise(groups, self._subjects))
-        found, unsettled = owners.find(segment_id)
+        summary = summarise(groups, self._subjects)
+        owners.learn(segment_id, summary)
+        elsewhere, unsettled = owners.find(segment_id)
         if unsettled and self._young(segment_id):
             total["waiting"] += 1
             return
-        admitted = [self._admit(group, found, segment_id) for group in groups]
+        named = summary.named | elsewhere
+        admitted = [self._admit(group, named, segment_id) for group in groups]
         counted = self._commit(segment_id, admitted)
         self._spool.destroy(segment_id)
         total["segments"] += 1

@@ -105,7 +105,7 @@ def _items(value: Any, where: str) -> list[Any]:
     return value.get("values") or []
 
 
-def from_json(value: Any, notes: set[str], depth: int = 0) -> Any:
+def from_json(value: Any, notes: set[str], depth: int = 0) -> Any:  # noqa: C901  (one branch for each kind of value)
     """The plain form of an AnyValue in OTLP/JSON.
 
     Raises:

@@ -28,16 +28,7 @@ from governance.ports.keys import KeyName, KeyProvider
 from governance.records.base import to_unix_nano
 from ingestion.errors import SpoolError, SpoolFull
 from ingestion.sealing import seal, unseal
-from ingestion.segment import (
-    KEY,
-    MAX_RECORD,
-    OPEN,
-    SEALED,
-    SegmentWriter,
-    destroy_segment,
-    read_segment,
-    seal_segment,
-)
+from ingestion.segment import KEY, MAX_RECORD, OPEN, SEALED, SegmentWriter, destroy_segment, read_segment, seal_segment
 
 _POLL_S: Final = 0.1
 """How often the writer looks at its segment's age and at requests to seal."""
@@ -83,11 +74,11 @@ class Spool:
     # Writing
 
     def submit(self, tenant_id: str, payload: bytes) -> Future[str]:
-        """Queue a record; the future gives the segment's id once the record is durable.
+        """Queue a record; the future gives the segment's id once it is durable.
 
         Raises:
             SpoolFull: when the bytes that wait reach the bound.
-            SpoolError: when the spool is closed, or another process writes to it.
+            SpoolError: when the spool is closed, or written by another process.
 
         """
         if len(payload) > MAX_RECORD:
@@ -231,10 +222,9 @@ class Spool:
         """Write what waits, seal, and let another process write."""
         with self._guard:
             self._closed = True
-            thread = self._thread
-        if thread is not None:
+        if self._thread is not None:
             self._waiting.put(None)
-            thread.join()
+            self._thread.join()
         self._drop_lock()
 
     # Reading
@@ -294,13 +284,16 @@ class Spool:
 
     def bytes_held(self) -> int:
         """Bytes on disk that wait for the drain."""
-        total = 0
-        for entry in os.scandir(self.folder):
-            with suppress(FileNotFoundError):
-                if entry.name.endswith((SEALED, OPEN)):
-                    total += entry.stat().st_size
-        return total
+        return sum(self._sizes())
 
     def segments_held(self) -> int:
         """Segments on disk, open or sealed."""
-        return sum(1 for entry in os.scandir(self.folder) if entry.name.endswith((SEALED, OPEN)))
+        return len(self._sizes())
+
+    def _sizes(self) -> list[int]:
+        sizes = []
+        for entry in os.scandir(self.folder):
+            with suppress(FileNotFoundError):
+                if entry.name.endswith((SEALED, OPEN)):
+                    sizes.append(entry.stat().st_size)
+        return sizes

@@ -13,6 +13,8 @@ from tests.support.tree import PACKAGES, modules, texts
 
 SETTINGS = "pipelines/settings.py"
 HEAVY = ("torch", "transformers", "mlflow", "presidio_analyzer", "vllm", "dagster", "spacy", "trl", "peft")
+LOADED_LATE = {"governance.masking.language_model"}
+"""Modules that subclass a heavy library's class. Others import them inside functions, or the test below fails."""
 BESIDE = {"benchmarks", "deploy", "docs", "examples", "locks", "tests"}
 LONGEST_FILE = 500
 NOT_OURS = {"LICENSE"}
@@ -72,7 +74,9 @@ def dotted(name: str) -> str:
 
 @pytest.mark.parametrize("package", ["governance", "ingestion", "training", "serving"])
 def test_importing_a_package_loads_nothing_heavy(root: Path, package: str) -> None:
-    names = [dotted(name) for name in modules(package) if "/migrations/" not in name]
+    names = [
+        dotted(name) for name in modules(package) if "/migrations/" not in name and dotted(name) not in LOADED_LATE
+    ]
     code = (
         "import importlib, sys\n"
         "for name in sys.argv[2:]:\n"

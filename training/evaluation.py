@@ -3,7 +3,8 @@
 Theory. An evaluation is a set of independent runs, so it is concurrent with a bound, goes on where it was interrupted,
 and one broken task never takes another down. What is stored is what is known: a grade that is a verdict is stored under
 (release, task) and never made twice; a grade that is an error is returned and counted, but not stored, so the next
-attempt runs the task again instead of keeping an outage as a result. An engine that does not answer is an error of the
+attempt runs the task again instead of keeping an outage as a result. A store that fails stops the evaluation; a task
+that was erased meanwhile is an error of that task. An engine that does not answer is an error of the
 evaluation; a run that the agent itself spoiled (unparseable, too many steps) is the agent's and goes to the verifiers.
 
 Both arms of a comparison call this with the same tasks, runner, host and engine: the harness that is served is the one
@@ -17,6 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from governance.errors import NotFound
 from governance.ports.engine import ChatEngine
 from governance.ports.runner import AgentRunner
 from governance.ports.tools import ToolHost
@@ -101,7 +103,10 @@ async def _graded(bundle: ReleaseBundle, task: Task, bench: Bench, cycle_id: str
     except Exception as error:  # noqa: BLE001 - whatever one task breaks stays with that task, as an error
         return _error(task, release, f"{type(error).__name__}: {error}")
     if grade.error is None:
-        bench.grades.put(cycle_id, arm, digest, grade, rollout)
+        try:
+            bench.grades.put(cycle_id, arm, digest, grade, rollout)
+        except NotFound as error:
+            return _error(task, release, f"the task is gone: {error}")
     return grade
 
 

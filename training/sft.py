@@ -32,8 +32,14 @@ Progress = Callable[[dict[str, Any]], None]
 StillAllowed = Callable[[Sequence[DatasetRow]], Sequence[DatasetRow]]
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-QUIET: Final = ("HF_HUB_OFFLINE=1", "HF_HUB_DISABLE_TELEMETRY=1", "TOKENIZERS_PARALLELISM=false")
-"""The worker asks nobody on the internet and reports to nobody; TRL would, on import of a trainer."""
+QUIET: Final = (
+    "HF_HUB_OFFLINE=1",
+    "HF_HUB_DISABLE_TELEMETRY=1",
+    "TOKENIZERS_PARALLELISM=false",
+    "OMP_WAIT_POLICY=PASSIVE",
+)
+"""The worker asks nobody on the internet and reports to nobody (TRL would, when a trainer is made), and its threads
+sleep while they wait: on a shared machine threads that spin take from each other what they wait for."""
 
 
 @dataclass(frozen=True)

@@ -142,17 +142,19 @@ class Snapshot:
         """``world`` is shared, and never written."""
         self.world = world
         self.schema = schema
-        self._texts: dict[str, bytes] = {}
+        self._texts: dict[str, str] = {}
         self._indexes: dict[str, Index] = {}
 
     def copy(self, table: str) -> list[Row]:
         """Fresh rows of a table."""
         if table not in self._texts:
-            self._texts[table] = json.dumps(self.world.tables[table], ensure_ascii=False).encode(
-                "utf-8", "surrogatepass"
-            )
+            self._texts[table] = json.dumps(self.world.tables[table])
         rows: list[Row] = json.loads(self._texts[table])
         return rows
+
+    def untouched(self, table: str, rows: list[Row]) -> bool:
+        """Whether rows are written exactly as in the snapshot: the cheap answer for a table that was only read."""
+        return self._texts.get(table) == json.dumps(rows)
 
     def index(self, table: str) -> Index:
         """The table's rows by key."""
@@ -238,7 +240,8 @@ def diff(
 
 def changes_of(snapshot: Snapshot, state: SessionState) -> tuple[StateChange, ...]:
     """What a session changed in its world, documents included."""
-    world, after = snapshot.world, state.maybe_changed()
+    world = snapshot.world
+    after = {name: rows for name, rows in state.maybe_changed().items() if not snapshot.untouched(name, rows)}
     gone = set(world.tables) - set(state.tables)
     changes = [
         change

@@ -101,7 +101,10 @@ def cluster_sums(pairs: Iterable[Pair]) -> dict[Hashable, tuple[int, int]]:
 
 
 def design_effect(pairs: Sequence[Pair]) -> float:
-    """Cluster-robust variance of the mean difference over its variance under independence, at least 1."""
+    """Cluster-robust variance of the mean difference over its variance under independence, at least 1.
+
+    Where all differences are equal nothing shows how alike a person's tasks are: then each person counts once.
+    """
     total = len(pairs)
     clusters = cluster_sums(pairs)
     if total == 0 or len(clusters) in (1, total):
@@ -109,7 +112,7 @@ def design_effect(pairs: Sequence[Pair]) -> float:
     mean = sum(pair.difference for pair in pairs) / total
     independent = sum((pair.difference - mean) ** 2 for pair in pairs) * total / (total - 1)
     if independent == 0:
-        return 1.0
+        return total / len(clusters)
     groups = len(clusters)
     robust = sum((net - count * mean) ** 2 for net, count in clusters.values()) * groups / (groups - 1)
     return max(1.0, robust / independent)

@@ -14,12 +14,15 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final
 
-_QUANTITY: Final = re.compile(r"(?<![^\W_])(?<!\d[.,])(?P<number>\d+(?:[.,]\d+)*)(?:[ -]?(?P<unit>[^\W\d_]+|[%€$£]))?")
+_QUANTITY: Final = re.compile(
+    r"(?<![^\W_])(?<!\d[.,])(?P<number>\d+(?:[.,]\d+)*)"
+    r"(?:(?P<gap>[ -]?)(?P<unit>[^\W\d_]+|[%€$£]))?(?![^\W_])(?![.,]\d)"
+)
 _NOT_UNITS: Final = frozenset({
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "from", "if", "in", "is", "it", "no", "not", "of",
     "on", "or", "per", "than", "the", "then", "to", "was", "we", "with", "you",
 })  # fmt: skip
-_WHOLE: Final = re.compile(r"(?P<number>\d+(?:[.,]\d+)*)[ -]?(?P<unit>[^\W\d_]+)")
+_WHOLE: Final = re.compile(r"(?P<number>\d+(?:[.,]\d+)*)[ -]?(?P<unit>[^\W\d_]+|[%€$£])")
 MOST_WORDS: Final = 5
 """A leaf of a tool result with more words is a text, not a value."""
 
@@ -39,14 +42,18 @@ def quantities(text: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for match in _QUANTITY.finditer(fold(text)):
         unit = match["unit"]
-        named = unit is not None and unit not in _NOT_UNITS
+        named = unit is not None and (unit not in _NOT_UNITS or not match["gap"])
         found[f"{match['number']} {unit}" if named else match["number"]] = None
     return tuple(found)
 
 
 def unit_of(quantity: str) -> str:
     """The unit word of a quantity, without its plural; empty for a bare number."""
-    return quantity.partition(" ")[2].removesuffix("s")
+    return _singular(quantity.partition(" ")[2])
+
+
+def _singular(unit: str) -> str:
+    return unit.removesuffix("s") if len(unit) > 2 else unit  # seconds, milliseconds
 
 
 def skeleton(text: str) -> str:
@@ -59,7 +66,9 @@ def _finder(value: str) -> re.Pattern[str]:
     folded = fold(value)
     whole = _WHOLE.fullmatch(folded)
     if whole:
-        inner = rf"{re.escape(whole['number'])}[ -]?{re.escape(whole['unit'].removesuffix('s'))}s?"
+        unit = _singular(whole["unit"])
+        plural = "s?" if len(unit) > 1 else ""
+        inner = rf"{re.escape(whole['number'])}[ -]?{re.escape(unit)}{plural}"
     else:
         inner = re.escape(folded)
     return re.compile(rf"(?<![^\W_])(?<!\d[.,]){inner}(?![^\W_])(?![.,]\d)")

@@ -20,6 +20,9 @@ ORDER_PATTERN: Final = "^SO-[0-9]{4}$"
 CREDIT: Final = "5.00"
 """What the shop credits for a small flaw."""
 
+SHORTEST_REPLY: Final = 12
+"""A reply is a sentence; a small model left to itself writes ``response``."""
+
 Arguments = dict[str, Any]
 Row = dict[str, Any]
 
@@ -35,11 +38,11 @@ def order_tool(name: str, description: str, effect: Effect) -> ToolSpec:
     return ToolSpec(name=name, description=description, parameters=parameters, effect=effect)
 
 
-def text_tool(name: str, field: str, description: str, effect: Effect) -> ToolSpec:
-    """A tool whose one argument is a text."""
+def text_tool(name: str, field: str, description: str, effect: Effect, shortest: int = 1) -> ToolSpec:
+    """A tool whose one argument is a text of at least ``shortest`` characters."""
     parameters = {
         "type": "object",
-        "properties": {field: {"type": "string", "minLength": 1, "maxLength": 240}},
+        "properties": {field: {"type": "string", "minLength": shortest, "maxLength": 240}},
         "required": [field],
         "additionalProperties": False,
     }
@@ -53,7 +56,7 @@ TOOLS: Final = (
     order_tool("replace_item", "send the item again, when it is broken, incomplete or wrong", Effect.WRITE),
     order_tool("give_credit", "give a small credit, when it is late or has a small flaw", Effect.WRITE),
     order_tool("escalate_case", "call the safety team, when it is dangerous", Effect.WRITE),
-    text_tool("reply", "text", "answer the customer", Effect.ANSWER),
+    text_tool("reply", "text", "answer the customer in one full sentence", Effect.ANSWER, SHORTEST_REPLY),
 )
 
 

@@ -19,7 +19,7 @@ from governance.records.harness import Harness, PermissionRule, Sampling, ToolSp
 
 AGENT_NAME: Final = "shop-support"
 
-SYSTEM_PROMPT: Final = """You are the support agent of a shop. Write one action as JSON.
+SYSTEM_PROMPT: Final = """You are the support agent of a shop. Write one JSON action. After a tool's result, tell the customer what it says.
 Tools:
 {tools}
 Facts:

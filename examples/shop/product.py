@@ -16,7 +16,7 @@ from typing import Any, Final
 from examples.shop.app import ShopApp
 from examples.shop.customers import TENANTS, CustomerRequest, ShopCustomer, slots_needed, week
 from examples.shop.harness import AGENT_NAME, champion_context, champion_harness
-from examples.shop.incumbent import ScriptedIncumbent
+from examples.shop.incumbent import Incumbent
 from examples.shop.operator import ShopOperator
 from examples.shop.world import DAYS, TROUBLES, build_world, draw, world_schema
 from governance.ports.engine import ChatEngine
@@ -109,7 +109,7 @@ class Shop(DemoProduct):
     def _worlds(self) -> dict[str, tuple[str, World]]:
         slots = slots_needed(self._sessions, len(TENANTS))
         made = (
-            (tenant, build_world(tenant, self._seed, day, self._troubles, self._start, slots))
+            (tenant, build_world(tenant, self._seed, day, self._troubles, self._start, slots=slots))
             for day in range(DAYS)
             for tenant in TENANTS
         )
@@ -173,7 +173,7 @@ class Shop(DemoProduct):
 
     def incumbent(self) -> ChatEngine:
         """The scripted incumbent."""
-        return ScriptedIncumbent()
+        return Incumbent()
 
 
 def build(**options: Any) -> Shop:

@@ -164,8 +164,8 @@ def policies(day: int, troubles: frozenset[str]) -> dict[str, str]:
     return {**POLICIES, CHANGED_POLICY: NEW_POLICY} if changed else dict(POLICIES)
 
 
-def build_world(
-    tenant_id: str, seed: int, day: int, troubles: frozenset[str], start: datetime, *, slots: int = SLOTS
+def build_world(  # noqa: PLR0917 - the six that name a snapshot
+    tenant_id: str, seed: int, day: int, troubles: frozenset[str], start: datetime, slots: int = SLOTS
 ) -> World:
     """The snapshot of a tenant's shop at the start of a day, before anyone wrote."""
     people: dict[str, Customer] = {}

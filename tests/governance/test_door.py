@@ -77,7 +77,7 @@ def item(raw_id: str | None, number: int = 1, **fields: Any) -> Item:
     return span, content, raw_id
 
 
-EVERYWHERE = {
+EVERYWHERE: dict[str, Any] = {
     "name": f"chat {PLANTED}",
     "status_message": f"{PLANTED} not found",
     "status_code": 2,

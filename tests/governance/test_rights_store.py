@@ -81,7 +81,7 @@ def fresh(store: Store, prefix: str, held: list[Contract], said: list[ConsentEve
 
 @DATABASE
 @given(held=contracts(), said=events(), as_of=moments, sharing=st.booleans(), data=st.data())
-def test_set_wise_equals_row_wise(
+def test_set_wise_equals_row_wise(  # noqa: PLR0917 - drawn by hypothesis
     store: Store, held: list[Contract], said: list[ConsentEvent], as_of: object, sharing: bool, data: st.DataObject
 ) -> None:
     assert isinstance(as_of, type(T0))
@@ -112,7 +112,7 @@ def test_set_wise_equals_row_wise(
 
 @DATABASE
 @given(held=contracts(), said=events(), later=events(), as_of=moments, data=st.data())
-def test_later_records_do_not_change_the_past(
+def test_later_records_do_not_change_the_past(  # noqa: PLR0917 - drawn by hypothesis
     store: Store,
     held: list[Contract],
     said: list[ConsentEvent],

@@ -43,7 +43,7 @@ def attributes(held: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def span_json(number: int, parent: int | None = None, trace: str = TRACE, **held: Any) -> dict[str, Any]:
     """One OTLP/JSON span; ``held`` overrides fields, and ``attributes`` are plain."""
-    span = {
+    span: dict[str, Any] = {
         "traceId": trace,
         "spanId": f"{number:016x}",
         "name": f"span {number}",

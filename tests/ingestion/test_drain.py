@@ -14,7 +14,7 @@ import pytest
 from governance.door import Door
 from governance.keys import DerivedKeyProvider
 from governance.records.base import to_unix_nano
-from governance.records.ledger import LedgerLine
+from governance.records.ledger import Fate, LedgerLine
 from governance.records.rights import Basis, Contract, Purpose, PurposeTerm, Suppression
 from governance.records.trajectory import UNKNOWN_SUBJECT, Trajectory
 from governance.store import Store
@@ -162,7 +162,7 @@ def test_what_masking_cannot_read_is_sealed_and_its_neighbours_are_stored(mill: 
     mill.send(*run_of("a" * 32), *run_of("b" * 32, text="poison"))
     report = mill.drain.run()
     assert report.fates == {"quarantined": 2, "stored": 2}
-    assert mill.line().fates["quarantined"] == {"masking_failed": 2}
+    assert mill.line().fates[Fate.QUARANTINED] == {"masking_failed": 2}
     (aside,) = mill.store.quarantine.list()
     assert b"poison" not in aside.sealed
     assert b"poison" in mill.spool.open_aside(f"tidemill quarantine {aside.id}", aside.sealed)
@@ -224,6 +224,16 @@ def test_two_tenants_and_two_days_have_lines_of_their_own(mill: Mill) -> None:
     lines = [(line.tenant_id, line.day, line.received) for line in mill.store.ledger.lines()]
     assert lines == [("acme", "2026-03-02", 1), ("acme", "2026-03-03", 1), ("bolt", "2026-03-02", 1)]
     assert all(line.balances for line in mill.store.ledger.lines())
+
+
+def test_a_run_over_midnight_keeps_its_person(mill: Mill) -> None:
+    mill.contract()
+    child, root = run_of()
+    mill.send(child)
+    mill.clock.advance(days=1)
+    mill.send(root)
+    mill.drain.run()
+    assert [line.withheld for line in mill.store.ledger.lines()] == [0, 0]
 
 
 class Crash(RuntimeError):

@@ -87,7 +87,7 @@ def test_ing_02_a_broken_protobuf_span_never_costs_its_neighbours() -> None:
     results = read(data, PROTOBUF)
     assert [type(item) for item in results] == [Span, Span, Span]
     assert results[1].name == "BROKEN\ufffdSPA"  # type: ignore[union-attr]
-    assert "replaced_characters" in results[1].flags
+    assert "replaced_characters" in results[1].flags  # type: ignore[union-attr]
     spans[1].trace_id = b"short"
     results = read(request.SerializeToString(), PROTOBUF)
     assert [type(item) for item in results] == [Span, SpanFault, Span]
@@ -278,6 +278,11 @@ def test_any_bytes_decode_or_are_refused(data: bytes, content_type: str) -> None
     assert all(isinstance(item, Span | SpanFault) for item in results)
 
 
+_NAMES = [
+    "traceId", "spanId", "name", "attributes", "events", "links", "status", "code", "key", "value", "stringValue",
+    "intValue", "arrayValue", "values", "kvlistValue", "bytesValue", "doubleValue", "startTimeUnixNano", "kind",
+    "parentSpanId", "flags",
+]  # fmt: skip
 _ANY = st.recursive(
     st.none()
     | st.booleans()
@@ -288,9 +293,7 @@ _ANY = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(
-                ["traceId", "spanId", "name", "attributes", "events", "links", "status", "code", "key", "value", "stringValue", "intValue", "arrayValue", "values", "kvlistValue", "bytesValue", "doubleValue", "startTimeUnixNano", "kind", "parentSpanId", "flags"]
-            ),
+            st.sampled_from(_NAMES),
             inner,
             max_size=4,
         )

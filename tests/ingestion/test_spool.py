@@ -174,11 +174,11 @@ def test_a_failed_write_answers_every_caller_and_the_next_one_works(
 ) -> None:
     spool = make(tmp_path)
     spool.append("acme", b"one")
-    real = segments.os.fsync
-    monkeypatch.setattr(segments.os, "fsync", lambda _: (_ for _ in ()).throw(OSError("no space left")))
+    real = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError("no space left")))
     with pytest.raises(SpoolError, match="no space"):
         spool.append("acme", b"two")
-    monkeypatch.setattr(segments.os, "fsync", real)
+    monkeypatch.setattr(os, "fsync", real)
     spool.append("acme", b"three")
     spool.close()
     found = [payload for _, payload in everything(spool)]

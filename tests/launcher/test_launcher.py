@@ -96,7 +96,7 @@ def lay_out(root: Path, base: Path) -> Checkout:
     }
     made = Checkout(folder, wheels, environment)
     made.lock.write_text("# a small lock\n" + "".join(f"{name}=={version}\n" for name, version in LOCKED))
-    shutil.copy(made.lock, made.folder / "locks" / "linux-x86_64-cuda.txt")
+    (folder / "locks" / "linux-x86_64-cuda.txt").write_text(f"pebble==2.0\nsetuptools==78.1.1\n{TORCH}\n")
     return made
 
 
@@ -167,6 +167,9 @@ def test_an_update_that_fails_keeps_what_stands(set_up: Checkout) -> None:
     assert "no-such-package==9" in err
     assert installed_version(set_up, "pebble") == "1.0"
     set_up.lock.write_text(good + "# the same packages\n")
+    status, out, err = set_up.call("demo")
+    assert (status, out) == (0, "called with demo\n")
+    assert "holds exactly the packages of the cpu lock already" in err
     assert set_up.call("demo") == (0, "called with demo\n", "")
 
 

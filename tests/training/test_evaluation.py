@@ -131,7 +131,7 @@ def test_a_world_or_a_grader_that_breaks_is_that_tasks_error(shop: Week, tasks: 
     assert "ZeroDivisionError" in (grades[2].error or "")
 
 
-def test_a_shelf_that_refuses_is_that_tasks_error(shop: Week, tasks: tuple[Task, ...]) -> None:
+def test_a_task_that_was_erased_meanwhile_is_an_error(shop: Week, tasks: tuple[Task, ...]) -> None:
     class Full(Shelf):
         def put(self, cycle_id: str, arm: str, task_digest: str, grade: Grade, rollout: Rollout) -> None:
             raise NotFound("no such task")

@@ -21,8 +21,9 @@ CHAMPION, CANDIDATE = digest("champion"), digest("candidate")
 
 def task(number: int, family: str = "a", subject: str | None = None, split: Split = Split.EVAL) -> Task:
     return Task(
-        tenant_id="t", subject=subject or f"s{number}", topic=None, instruction=f"do {number}", world_digest=digest("w"),
-        at=AT, verifiers=(Answered(),), gold=(), split=split, sources=(f"t/{number}",), family=family,
+        tenant_id="t", subject=subject or f"s{number}", topic=None, instruction=f"do {number}",
+        world_digest=digest("w"), at=AT, verifiers=(Answered(),), gold=(), split=split, sources=(f"t/{number}",),
+        family=family,
     )  # fmt: skip
 
 

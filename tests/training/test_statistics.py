@@ -174,7 +174,7 @@ def test_the_detectable_difference_has_the_power_it_says() -> None:
     assert detectable_difference(240, discordant) < delta < detectable_difference(tasks, discordant, effect=2)
 
 
-def simulated(people: int, each: int, won: float, lost: float, together: float, runs: int) -> tuple[float, float]:
+def simulated(people: int, each: int, won: float, lost: float, *, together: float, runs: int) -> tuple[float, float]:
     """Share of intervals that hold the truth: this method's, and a percentile bootstrap's over people."""
     rng = np.random.default_rng(17)
     ours, bootstrap, truth = 0, 0, won - lost
@@ -197,7 +197,7 @@ def simulated(people: int, each: int, won: float, lost: float, together: float, 
 )
 def test_the_interval_covers_the_truth(people: int, each: int, won: float, lost: float, together: float) -> None:
     """The short sibling of test_statistics_coverage."""
-    assert simulated(people, each, won, lost, together, 150)[0] >= 0.9
+    assert simulated(people, each, won, lost, together=together, runs=150)[0] >= 0.9
 
 
 @settings(max_examples=25)

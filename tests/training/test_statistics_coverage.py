@@ -17,6 +17,6 @@ CASES = [
 @pytest.mark.long
 @pytest.mark.parametrize(("people", "each", "won", "lost", "together"), CASES)
 def test_coverage(people: int, each: int, won: float, lost: float, together: float) -> None:
-    ours, bootstrap = simulated(people, each, won, lost, together, 600)
+    ours, bootstrap = simulated(people, each, won, lost, together=together, runs=600)
     assert ours >= 0.9
     assert ours >= bootstrap - 0.03

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from governance.records.rollout import Rollout, StopReason
@@ -51,6 +51,9 @@ def created(key: str, table: str = "refunds", **fields: Any) -> StateChange:
         ("It is In\u00a0Transit now", "in transit", True),
         ("in transition", "in transit", False),
         ("anything", "", False),
+        ("It takes 5 s", "5 s", True),
+        ("It takes 5", "5 s", False),
+        ("You get 10% off", "10 %", True),
     ],
 )
 def test_values_are_stated_between_boundaries(text: str, value: str, stated: bool) -> None:
@@ -62,7 +65,9 @@ def test_a_number_states_itself_only(said: int, wanted: int, unit: str) -> None:
     assert states(f"It is {said} {unit}, as agreed.", f"{wanted} {unit}") is (said == wanted)
 
 
-@given(st.text(max_size=60))
+@given(st.one_of(st.text(max_size=60), st.text(alphabet="0129.,- aAs%€kmday", max_size=30)))
+@example("0A")
+@settings(max_examples=400)
 def test_a_text_states_each_of_its_quantities(text: str) -> None:
     assert all(states(text, value) for value in quantities(text))
 

@@ -159,19 +159,19 @@ def test_gold_actions_end_in_the_recorded_database(folder: Path) -> None:
 def test_recorded_results_replay_faithfully(folder: Path) -> None:
     host, digest = airline(folder)
     faithful = total = 0
-    for run in history(folder):
+    for run in history(folder)[:40]:
         calls = recorded(run["traj"])
         if calls:
             played = replay(host.open(digest), calls)
             total += len(calls)
             faithful += len(calls) * played.faithful
-    assert total > 100
+    assert total > 50
     assert faithful == total
 
 
 def test_a_database_that_changed_since_is_not_faithful(folder: Path) -> None:
     host, digest = airline(folder, region="state")
-    runs = [calls for run in history(folder)[:25] if (calls := recorded(run["traj"]))]
+    runs = [calls for run in history(folder)[:8] if (calls := recorded(run["traj"]))]
     reading = [calls for calls in runs if any(call.name == "get_user_details" for call in calls)]
     assert reading
     assert not any(replay(host.open(digest), calls).faithful for calls in reading)

@@ -1,0 +1,135 @@
+"""Ledger, segments, audit, cycles, steps, gates, erasure reports, quarantine."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import create_engine, update
+
+from governance.errors import NotFound
+from governance.records.audit import AuditEvent
+from governance.records.cycle import Cycle, CycleOutcome, StepResult
+from governance.records.erasure import ErasureReport
+from governance.records.gate import GateReport, GateVerdict, Interval
+from governance.records.ledger import Fate
+from governance.store import Store
+from governance.store.tables_evidence import AuditRow
+from tests.governance.store_records import T0, T1, person
+
+batches = st.lists(
+    st.tuples(st.integers(0, 3), st.sampled_from(["acme", "bolt"]), st.lists(st.sampled_from(Fate), max_size=4)),
+    max_size=8,
+)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(recorded=batches, name=st.uuids())
+def test_the_ledger_counts_each_segment_once(
+    store: Store, recorded: list[tuple[int, str, list[Fate]]], name: object
+) -> None:
+    first: dict[tuple[int, str], list[Fate]] = {}
+    for _ in range(2):
+        for segment, tenant, fates in recorded:
+            first.setdefault((segment, tenant), fates)
+            store.ledger.record(
+                f"{tenant}-{name}", "2026-03-01", len(fates), [(f, "") for f in fates], 1, f"{name}/{segment}"
+            )
+    lines = [line for line in store.ledger.lines() if line.tenant_id.endswith(str(name))]
+    assert all(line.balances for line in lines)
+    for line in lines:
+        mine = [fates for (_, tenant), fates in first.items() if line.tenant_id == f"{tenant}-{name}"]
+        assert (line.received, line.withheld) == (sum(map(len, mine)), len(mine))
+        assert line.fates == {
+            fate: {"": number} for fate in Fate if (number := sum(fates.count(fate) for fates in mine))
+        }
+
+
+def event(number: int) -> AuditEvent:
+    return AuditEvent(
+        id=str(number), tenant_id="acme", actor="a", role="r", action="act", target="t", detail={"n": number}, at=T1
+    )
+
+
+def test_the_audit_chain_shows_tampering(store: Store, database_url: str) -> None:
+    assert store.audit.root("acme") == (0, "0" * 64)
+    for number in (1, 2, 3, 2):
+        store.audit.append(event(number))
+    assert store.audit.list("acme") == (event(1), event(2), event(3))
+    assert store.audit.list("bolt") == ()
+    assert store.audit.root("acme")[0] == 3
+    assert store.audit.verify("acme") is None
+    engine = create_engine(database_url.replace("postgresql://", "postgresql+psycopg://"))
+    with engine.begin() as connection:
+        connection.execute(update(AuditRow).where(AuditRow.id == "2").values(body=event(9).plain()))
+    engine.dispose()
+    assert store.audit.verify("acme") == 2
+
+
+def test_segments(store: Store) -> None:
+    assert not store.segments.done("a")
+    store.segments.finish("a")
+    store.segments.finish("a")
+    assert store.segments.done("a")
+
+
+def test_cycles_and_steps(store: Store) -> None:
+    running = Cycle(id="c1", scope="shop@acme", window_start=T0, window_end=T1)
+    store.cycles.put(running)
+    ended = running.model_copy(update={"outcome": CycleOutcome.IMPROVED})
+    store.cycles.put(ended)
+    assert store.cycles.get("c1") == ended
+    assert store.cycles.list() == store.cycles.list("shop@acme") == (ended,)
+    assert store.cycles.list("other") == ()
+    with pytest.raises(NotFound):
+        store.cycles.get("c2")
+    result = StepResult(cycle_id="c1", step="route", input_digest="0" * 64, output={"n": 1}, seconds=1.5, at=T1)
+    assert store.steps.get("c1", "route", "0" * 64) is None
+    store.steps.put(result)
+    store.steps.put(result.model_copy(update={"output": {"n": 2}}))
+    assert store.steps.get("c1", "route", "0" * 64) == result
+    assert store.steps.list("c1") == (result,)
+
+
+def test_gates_and_erasure_reports(store: Store) -> None:
+    report = GateReport(
+        scope="shop@acme",
+        champion="1" * 64,
+        candidate="2" * 64,
+        verdict=GateVerdict.PASS,
+        tasks=1,
+        errors=0,
+        champion_success=0.5,
+        candidate_success=1.0,
+        difference=0.5,
+        interval=Interval(low=0.1, high=0.9, confidence=0.95),
+        p_value=0.01,
+        method="test",
+        families=(),
+        reasons=(),
+        at=T1,
+    )
+    store.gates.put("c1", report)
+    store.gates.put("c1", report)
+    assert store.gates.list("shop@acme") == (report,)
+    done = ErasureReport(
+        request_id="r", tenant_id="acme", subject=person(1), artifacts=(), tainted_releases=(), remaining=0, at=T1
+    )
+    store.erasures.put(done)
+    store.erasures.put(done.model_copy(update={"remaining": 9}))
+    assert store.erasures.get("r") == done
+    assert store.erasures.list() == (done,)
+    with pytest.raises(NotFound):
+        store.erasures.get("x")
+
+
+def test_quarantine(store: Store) -> None:
+    store.quarantine.put("q", "acme", b"\x00sealed", "detector failed", T1 + timedelta(days=1))
+    assert store.quarantine.take("q").sealed == b"\x00sealed"
+    assert [item.id for item in store.quarantine.list()] == ["q"]
+    store.quarantine.remove("q")
+    store.quarantine.remove("q")
+    with pytest.raises(NotFound):
+        store.quarantine.take("q")
