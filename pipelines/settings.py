@@ -36,7 +36,8 @@ class Settings(BaseSettings):
     max_loras: int = Field(default=4, description="adapters that vLLM holds at once: champions, rollback targets, arms")
     record_intake: bool = Field(default=False, description="keep accepted bodies, sealed, for a replay")
 
-    train_share: float = Field(default=0.64, gt=0, lt=1, description="part of the window that is learned from")
+    vllm_dtype: str | None = Field(default=None, description="bfloat16 or float32; what the CPU computes natively")
+    train_share: float = Field(default=0.6, gt=0, lt=1, description="part of the window that is learned from")
     eval_tasks: int = Field(default=112, ge=1, description="held-out tasks that each arm runs, at most")
     gate_tasks: int = Field(default=80, ge=1, description="held-out tasks below which the gate decides nothing")
     concurrency: int = Field(default=16, ge=1, description="runs at once in an evaluation")

@@ -42,7 +42,7 @@ from serving.template import load_tokenizer
 from serving.tracker import MlflowTracker
 from serving.vllm_admin import VllmAdmin
 from serving.vllm_engine import VllmEngine
-from serving.vllm_server import VllmSettings
+from serving.vllm_server import VllmSettings, native_dtype
 from training.adapters import AdapterShelf
 from training.worlds import WorldHost
 
@@ -194,6 +194,7 @@ class Mill:
             served_name=self.base.name,
             host=self.settings.host,
             max_loras=self.settings.max_loras,
+            dtype=self.settings.vllm_dtype or native_dtype(),
         )
 
     def vllm_service(self) -> Service:
@@ -248,7 +249,10 @@ class Mill:
     def host(self, purpose: Purpose) -> WorldHost:
         """Masked worlds for one purpose."""
         return WorldHost(
-            self.product.app(), lambda digest: self.store.worlds.get(digest, purpose), self.product.world_schema()
+            self.product.app(),
+            lambda digest: self.store.worlds.get(digest, purpose),
+            self.product.world_schema(),
+            whole=False,  # the store leaves out rows that the purpose may not use
         )
 
     def _in_service(self, adapter_digest: str) -> bool:

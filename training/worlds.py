@@ -62,9 +62,14 @@ class WorldSession(ToolSession):
 class WorldHost(ToolHost):
     """Restores worlds of one app."""
 
-    def __init__(self, app: App, load: Callable[[str], World], schema: WorldSchema) -> None:
-        """``load`` gives a masked snapshot by digest, under the purpose that its owner bound into it."""
+    def __init__(self, app: App, load: Callable[[str], World], schema: WorldSchema, *, whole: bool = True) -> None:
+        """``load`` gives a masked snapshot by digest, under the purpose that its owner bound into it.
+
+        ``whole`` is False where ``load`` leaves out the rows that the purpose may not use: what is left has another
+        digest than its name, and the loader answers for it.
+        """
         self.schema = schema
+        self._whole = whole
         self.tools: dict[str, ToolSpec] = {tool.name: tool for tool in app.tools()}
         self._app = app
         self._load = load
@@ -97,7 +102,7 @@ class WorldHost(ToolHost):
                 return self._held[world_digest]
         world = self._load(world_digest)
         found = world.digest()
-        if found != world_digest:
+        if self._whole and found != world_digest:
             raise WorldMismatch(f"world {world_digest[:12]}: the snapshot held under this name is {found[:12]}")
         with self._lock:
             snapshot = self._held.setdefault(world_digest, Snapshot(world, self.schema))

@@ -17,7 +17,7 @@ from governance.records.rights import Purpose
 from governance.store.lineage import edge, node
 from pipelines.operations import champion
 from pipelines.steps import rows_report
-from pipelines.steps.gating import wall_of
+from pipelines.steps.gating import cutoff_of, wall_of
 from pipelines.turn import Output, Turn
 from pipelines.wiring import Mill
 from training import dataset as datasets
@@ -36,12 +36,13 @@ LEVER_PURPOSE = {
 
 
 def patterns(mill: Mill, turn: Turn) -> Output:
-    """Route each failure of the window to a pattern, and each pattern to its lever."""
-    found = mill.store.trajectories.list(Purpose.DEBUG, turn.scope.tenants, turn.window.start, turn.window.end)
+    """Route each failure before the cutoff to a pattern; what is measured on later must not shape a proposal."""
+    start, end = turn.window.start, cutoff_of(mill, turn)
+    found = mill.store.trajectories.list(Purpose.DEBUG, turn.scope.tenants, start, end)
     inputs = [one.digest() for one in found.rows]
 
     def work() -> Output:
-        signals = mill.store.signals.list(Purpose.DEBUG, turn.scope.tenants, turn.window.start, turn.window.end)
+        signals = mill.store.signals.list(Purpose.DEBUG, turn.scope.tenants, start, end)
         bundle, _ = champion(mill, turn.scope)
         routed = route(turn.scope.name, found.rows, signals, bundle.harness, bundle.context)
         mill.store.patterns.put_all(turn.id, routed)
