@@ -1,7 +1,8 @@
 """What supervised fine-tuning costs here: tokens a second and the peak memory of the worker.
 
-``python -m benchmarks.sft --base MODEL_DIR [--rows 32] [--epochs 1] --json`` trains a LoRA on made-up shop rows of the
-length that the example's harness gives, and prints one JSON line.
+Usage: python benchmarks/sft.py --base MODEL_DIR [--rows 32] [--epochs 1] [--json]
+
+Trains a LoRA on made-up shop rows of the length that the example's harness gives.
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from governance.records.base import digest_bytes
-from governance.records.dataset import DatasetRow
-from governance.records.release import BaseModelRef
-from governance.records.rights import Purpose, Reason, Verdict
-from training.adapters import AdapterShelf
-from training.sft import train
-from training.sft_config import SftConfig
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from governance.records.base import digest_bytes  # noqa: E402 - the checkout is not an installed package
+from governance.records.dataset import DatasetRow  # noqa: E402
+from governance.records.release import BaseModelRef  # noqa: E402
+from governance.records.rights import Purpose, Reason, Verdict  # noqa: E402
+from training.adapters import AdapterShelf  # noqa: E402
+from training.sft import train  # noqa: E402
+from training.sft_config import SftConfig  # noqa: E402
 
 PROMPT = """<|im_start|>system
 You are the support agent of a shop. Write one action as JSON.

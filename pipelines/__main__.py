@@ -2,4 +2,4 @@
 
 from pipelines.cli import main
 
-main()
+main(prog_name="tidemill")

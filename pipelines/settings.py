@@ -14,6 +14,9 @@ from pathlib import Path
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+CHECKOUT = Path(__file__).resolve().parents[1]
+"""A relative data home lies in the checkout, wherever the command is called from."""
+
 
 class Settings(BaseSettings):
     """What can be configured. ``tidemill doctor`` prints each value and what a missing one means."""
@@ -49,7 +52,7 @@ class Settings(BaseSettings):
     @property
     def home(self) -> Path:
         """The data home, absolute."""
-        return self.data_home.expanduser().resolve()
+        return (CHECKOUT / self.data_home.expanduser()).resolve()
 
     @property
     def keys(self) -> Path:
@@ -98,6 +101,8 @@ def child_environment(settings: Settings) -> dict[str, str]:
         "DAGSTER_HOME": str(dagster_home),
         "TIDEMILL_DAGSTER_DIR": str(dagster_home),
         "HF_HUB_OFFLINE": "1",
+        "MLFLOW_DISABLE_TELEMETRY": "true",
+        "DO_NOT_TRACK": "true",
         "PYTHONUNBUFFERED": "1",
     }
 

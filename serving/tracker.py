@@ -11,7 +11,6 @@ search finds it (archives opened) and the run's files go. MLflow's own usage rep
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,7 +60,6 @@ class MlflowTracker(Tracker, Erasable):
     @property
     def _client(self) -> MlflowClient:
         if self._made is None:
-            os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")  # MLflow reads this switch nowhere else
             from mlflow import MlflowClient
 
             self._made = MlflowClient(tracking_uri=self._uri, registry_uri=self._uri)

@@ -42,8 +42,8 @@ def test_a_table_that_declares_nothing_is_an_error(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(schema, "mappers", lambda: [Bare])
     with pytest.raises(StoreError, match="no retention class"):
         schema.table_info()
-    Bare.class_.retention_class = RetentionClass.CONTENT
-    Bare.class_.subject_path = "none: test"
+    declared = {"retention_class": RetentionClass.CONTENT, "subject_path": "none: test"}
+    monkeypatch.setattr(Bare, "class_", type("Bare", (Bare.class_,), declared))
     with pytest.raises(StoreError, match="neither an expiry"):
         schema.table_info()
 

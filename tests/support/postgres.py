@@ -71,6 +71,12 @@ def _as_user(user: pwd.struct_passwd | None) -> dict[str, Any]:
     return {} if user is None else {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
 
 
+def _ends_with_parent() -> list[str]:
+    """A prefix by which the kernel stops the server when the tests are killed and cannot (util-linux's setpriv)."""
+    setpriv = shutil.which("setpriv")
+    return [setpriv, "--pdeathsig", "INT"] if setpriv else []
+
+
 class PostgresServer:
     """A running server; ``database()`` gives the URL of a fresh, empty database."""
 
@@ -170,7 +176,7 @@ def start() -> PostgresServer:
     arguments = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
-            [str(programs / "postgres"), "-D", str(data), *arguments],
+            [*_ends_with_parent(), str(programs / "postgres"), "-D", str(data), *arguments],
             cwd=folder,
             stdout=log,
             stderr=log,
