@@ -12,6 +12,7 @@ from governance.records.release import ReleaseBundle
 from governance.records.rights import ConsentEvent, ConsentStatus, Purpose
 from governance.records.scope import Scope
 from pipelines.errors import StepError
+from pipelines.product import has_product
 from pipelines.services import control_service, start_all
 from pipelines.supervisor import Service
 from pipelines.turn import Turn, Window
@@ -19,17 +20,25 @@ from pipelines.wiring import Mill
 from serving.deployment import INITIAL
 
 ACTOR = "tidemill"
+DEFAULT_TENANT = "default"
 Tell = Callable[[str], None]
 
 
 def bootstrap(mill: Mill, tell: Tell) -> None:
-    """Make a data home ready: contracts recorded, base prepared, API keys made, a first champion in each scope."""
+    """Make a data home ready: base prepared, API keys made, contracts recorded, a first champion in each scope.
+
+    Without an agent product there is one API key, of the tenant ``default``, and no contract: what its spans say is
+    withheld.
+    """
+    with mill.narrate(tell):
+        base = mill.base
+    if not has_product(mill.settings):
+        mill.tenant_keys.of(DEFAULT_TENANT)
+        return
     for contract in mill.product.contracts():
         mill.store.rights.add_contract(contract)
     for tenant in mill.product.tenants:
         mill.tenant_keys.of(tenant)
-    with mill.narrate(tell):
-        base = mill.base
     first = ReleaseBundle.of(base, None, mill.product.harness(), mill.product.context())
     for scope in mill.scopes():
         if mill.store.deployments.current(scope.name) is None:

@@ -1,7 +1,8 @@
-"""Loads the agent product named by the settings: ``module:factory``.
+"""Loads the agent product of a data home: ``module:factory`` with its options.
 
-The factory is called with the options of ``options_path`` (JSON in the data home), so that every process of one data
-home speaks of the same agent, the same week and the same troubles.
+Both stand in ``agent.json`` of the data home once ``choose`` wrote them, so that every process speaks of the same agent;
+the setting ``TIDEMILL_AGENT`` names one where nothing is written. Without either there is no product: spans are taken,
+nothing is learned.
 """
 
 from __future__ import annotations
@@ -16,43 +17,69 @@ from pipelines.errors import ProductError
 from pipelines.settings import Settings
 
 
-def options_path(settings: Settings) -> Path:
-    """Where a data home keeps the options of its agent product."""
+def agent_path(settings: Settings) -> Path:
+    """Where a data home keeps which agent it is about."""
     return settings.home / "agent.json"
 
 
-def write_options(settings: Settings, options: dict[str, Any]) -> None:
-    """Fix the options of this data home. They never change afterwards.
+def choose(settings: Settings, options: dict[str, Any]) -> None:
+    """Fix agent and options of this data home. They never change afterwards.
 
     Raises:
         ProductError: when the data home already speaks of another agent.
     """
-    path = options_path(settings)
+    path = agent_path(settings)
+    wanted = {"agent": settings.agent, "options": options}
     if path.exists():
-        held = json.loads(path.read_text())
-        if held != options:
-            raise ProductError(f"{path}: holds {held}, not {options}; use another TIDEMILL_DATA_HOME")
+        held = chosen(settings)
+        if held != wanted:
+            raise ProductError(f"{path}: holds {held}, not {wanted}; use another TIDEMILL_DATA_HOME")
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(options, sort_keys=True))
+    path.write_text(json.dumps(wanted, sort_keys=True))
+
+
+def chosen(settings: Settings) -> dict[str, Any]:
+    """Agent and options: of the data home, else of the settings.
+
+    Raises:
+        ProductError: when the file cannot be read.
+    """
+    path = agent_path(settings)
+    if not path.exists():
+        return {"agent": settings.agent, "options": {}}
+    try:
+        held: dict[str, Any] = json.loads(path.read_text())
+        return {"agent": held["agent"], "options": dict(held["options"])}
+    except (ValueError, KeyError, TypeError) as error:
+        raise ProductError(f"{path}: not what `choose` writes: {error}") from error
+
+
+def has_product(settings: Settings) -> bool:
+    """Whether any agent is configured."""
+    return chosen(settings)["agent"] is not None
 
 
 def load_product(settings: Settings) -> AgentProduct:
     """The agent product of this data home.
 
     Raises:
-        ProductError: naming the setting when the module, the factory or its options are wrong.
+        ProductError: naming the setting when there is none, or the module, the factory or its options are wrong.
     """
-    module_name, _, attribute = settings.agent.partition(":")
-    path = options_path(settings)
-    options = json.loads(path.read_text()) if path.exists() else {}
+    agent, options = chosen(settings)["agent"], chosen(settings)["options"]
+    if agent is None:
+        raise ProductError(
+            f"no agent product for {settings.home}: set TIDEMILL_AGENT=module:factory, or name the data home of a demo "
+            "in TIDEMILL_DATA_HOME (docs/engineers.md)"
+        )
+    module_name, _, attribute = agent.partition(":")
     try:
         factory = getattr(importlib.import_module(module_name), attribute)
         product = factory(**options)
     except (ImportError, AttributeError, TypeError, ValueError) as error:
-        raise ProductError(f"TIDEMILL_AGENT={settings.agent} with {options}: {error}") from error
+        raise ProductError(f"TIDEMILL_AGENT={agent} with {options}: {error}") from error
     if not isinstance(product, AgentProduct):
-        raise ProductError(f"TIDEMILL_AGENT={settings.agent}: gives a {type(product).__name__}, not an AgentProduct")
+        raise ProductError(f"TIDEMILL_AGENT={agent}: gives a {type(product).__name__}, not an AgentProduct")
     return product
 
 

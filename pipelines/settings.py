@@ -26,7 +26,7 @@ class Settings(BaseSettings):
     data_home: Path = Field(default=Path("data/home"), description="folder of everything that is written")
     keys_dir: Path | None = Field(default=None, description="folder of the keys; beside the data home when not set")
     database_url: str | None = Field(default=None, description="SQLAlchemy URL; SQLite in the data home when not set")
-    agent: str = Field(default="examples.shop.product:build", description="module:factory of the agent product")
+    agent: str | None = Field(default=None, description="module:factory of the agent product; none: only intake")
     base_model: Path | None = Field(default=None, description="local model folder; the packaged model when not set")
     host: str = Field(default="127.0.0.1", description="address that servers listen on")
     intake_port: int = Field(default=4318, description="OTLP/HTTP intake")

@@ -24,12 +24,12 @@ from governance.records.release import BaseModelRef
 from governance.records.rights import Purpose
 from governance.store import Store
 from ingestion.drain import Drain
-from ingestion.people import Subjects
+from ingestion.people import DEFAULT_ATTRIBUTES, Subjects
 from ingestion.recording import Recording, recording_erasable
 from ingestion.spool import Spool
 from ingestion.spool_erasable import spool_erasable
 from pipelines.home import HomeFiles
-from pipelines.product import load_product
+from pipelines.product import has_product, load_product
 from pipelines.services import vllm_service
 from pipelines.settings import Settings
 from pipelines.supervisor import Service, Supervisor
@@ -107,7 +107,7 @@ class Mill:
             PresidioMasker(self.keys),
             self.keys,
             self.clock,
-            subject_attributes=self.product.subject_attributes,
+            subject_attributes=self.subject_attributes,
             ids=self.ids,
         )
 
@@ -132,7 +132,12 @@ class Mill:
     @cached_property
     def subjects(self) -> Subjects:
         """Finds people in raw spans."""
-        return Subjects(self.door.subject, self.product.subject_attributes)
+        return Subjects(self.door.subject, self.subject_attributes)
+
+    @property
+    def subject_attributes(self) -> tuple[str, ...]:
+        """Span attributes that name the person: the product's, else the usual ones."""
+        return self.product.subject_attributes if has_product(self.settings) else DEFAULT_ATTRIBUTES
 
     @cached_property
     def spool(self) -> Spool:
@@ -266,9 +271,11 @@ class Mill:
         return False
 
     def scopes(self) -> tuple[Scope, ...]:
-        """The scopes of the agent under the contracts of now."""
+        """The scopes of the agent under the contracts of now; none without an agent."""
         from governance.policy.sharing import scopes
 
+        if not has_product(self.settings):
+            return ()
         now = self.clock.now()
         contracts = {tenant: self.store.rights.contract_at(tenant, now) for tenant in self.store.rights.tenants()}
         return scopes(self.product.agent_name, contracts)

@@ -156,7 +156,7 @@ def _recorded(target: Path) -> BaseModelRef | None:
         if stamps != side["files"]:
             return None
         return BaseModelRef(name=side["name"], content_digest=side["content_digest"])
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         return None
 
 

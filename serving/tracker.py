@@ -11,13 +11,15 @@ search finds it (archives opened) and the run's files go. MLflow's own usage rep
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from governance.ports.erasable import Erasable
 from governance.ports.tracker import Tracker
+from governance.records.base import digest_json
 from governance.records.erasure import ArtifactState, ErasedArtifact
 from governance.records.lineage import Node, NodeKind
 from serving.artifact_search import mentions
@@ -27,10 +29,21 @@ if TYPE_CHECKING:
     from mlflow import MlflowClient
 
 KEY = "tidemill.key"
+KEY_DIGEST = "tidemill.key_digest"
+"""What a run is found by: MLflow's filters cannot hold every character of a key."""
 DIGEST = "tidemill.release"
 SCOPE = "tidemill.scope"
 ERASED = "tidemill.erased"
 PAGE = 500
+SQLITE = "sqlite:///"
+
+
+def _vacuum(path: str) -> None:
+    """Rewrite a SQLite file, so that deleted rows leave no bytes in free pages."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 @contextmanager
@@ -85,7 +98,14 @@ class MlflowTracker(Tracker, Erasable):
             run = self._run_of(experiment_id, key)
             if run is not None and run.info.status == "FINISHED":
                 return str(run.info.run_id)
-            run_id = str((run or self._client.create_run(experiment_id, tags={KEY: key}, run_name=key)).info.run_id)
+            run_id = str(
+                (
+                    run
+                    or self._client.create_run(
+                        experiment_id, tags={KEY: key, KEY_DIGEST: digest_json(key)}, run_name=key
+                    )
+                ).info.run_id
+            )
             for name, value in params.items():
                 self._client.log_param(run_id, name, value)
             for name, number in metrics.items():
@@ -179,10 +199,25 @@ class MlflowTracker(Tracker, Erasable):
         erased = []
         for run_id in self._holding(subject):
             self.delete_run_artifacts(run_id)
-            self._client.delete_run(run_id)
+            gone = self._purge(run_id)
             node = Node(kind=NodeKind.DATASET, id=f"mlflow-run:{run_id}")
-            erased.append(ErasedArtifact(node=node, state=ArtifactState.DELETED, detail="run and its files"))
+            state = ArtifactState.DELETED if gone else ArtifactState.HELD
+            detail = "run and its files" if gone else "files deleted; `mlflow gc` on the server removes the run's row"
+            erased.append(ErasedArtifact(node=node, state=state, detail=detail))
+        if erased and self._uri.startswith(SQLITE):
+            _vacuum(self._uri.removeprefix(SQLITE))
         return tuple(erased)
+
+    def _purge(self, run_id: str) -> bool:
+        """Delete a run's rows; False on a server, whose interface only marks a run as deleted."""
+        from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
+
+        self._client.delete_run(run_id)
+        store = self._client._tracking_client.store
+        if not isinstance(store, SqlAlchemyStore):
+            return False
+        store._hard_delete_run(run_id)
+        return True
 
     def _holding(self, subject: str) -> list[str]:
         experiments = [one.experiment_id for one in self._client.search_experiments(max_results=PAGE)]
@@ -224,11 +259,13 @@ class MlflowTracker(Tracker, Erasable):
 
     def _run_of(self, experiment_id: str, key: str) -> Any:
         """The first run of that key."""
-        quoted = key.replace("'", "''")
         found = self._client.search_runs(
-            [experiment_id], filter_string=f"tags.`{KEY}` = '{quoted}'", order_by=["attributes.start_time ASC"]
+            [experiment_id],
+            filter_string=f"tags.`{KEY_DIGEST}` = '{digest_json(key)}'",
+            order_by=["attributes.start_time ASC"],
+            max_results=1,
         )
-        return next((run for run in found if run.data.tags.get(KEY) == key), None)
+        return next(iter(found), None)
 
     def _log(self, run_id: str, folder: str, path: Path) -> None:
         if path.is_dir():

@@ -20,8 +20,10 @@ ORDER_PATTERN: Final = "^SO-[0-9]{4}$"
 CREDIT: Final = "5.00"
 """What the shop credits for a small flaw."""
 
-SHORTEST_REPLY: Final = 12
-"""A reply is a sentence; a small model left to itself writes ``response``."""
+SENTENCE: Final = "^[A-Z][A-Za-z]* [A-Za-z0-9 ,'-]{8,100}([.][0-9]{2}[A-Za-z0-9 ,'-]{1,60})?[.]$"
+"""A reply is one sentence of plain words; a small model left to itself goes on until it is cut off."""
+
+HINTS: Final = {"order_id": ": write the whole order number with its letters, for example SO-1234"}
 
 Arguments = dict[str, Any]
 Row = dict[str, Any]
@@ -38,11 +40,11 @@ def order_tool(name: str, description: str, effect: Effect) -> ToolSpec:
     return ToolSpec(name=name, description=description, parameters=parameters, effect=effect)
 
 
-def text_tool(name: str, field: str, description: str, effect: Effect, shortest: int = 1) -> ToolSpec:
-    """A tool whose one argument is a text of at least ``shortest`` characters."""
+def text_tool(name: str, field: str, description: str, effect: Effect, pattern: str) -> ToolSpec:
+    """A tool whose one argument is a text."""
     parameters = {
         "type": "object",
-        "properties": {field: {"type": "string", "minLength": shortest, "maxLength": 240}},
+        "properties": {field: {"type": "string", "pattern": pattern}},
         "required": [field],
         "additionalProperties": False,
     }
@@ -51,12 +53,12 @@ def text_tool(name: str, field: str, description: str, effect: Effect, shortest:
 
 TOOLS: Final = (
     order_tool("get_order", "look up an order and its status", Effect.READ),
-    text_tool("read_policy", "topic", "read a policy of the shop", Effect.READ),
+    text_tool("read_policy", "topic", "read a policy of the shop", Effect.READ, "^[a-z]+$"),
     order_tool("refund_order", "pay back a returned order", Effect.WRITE),
     order_tool("replace_item", "send the item again, when it is broken, incomplete or wrong", Effect.WRITE),
     order_tool("give_credit", "give a small credit, when it is late or has a small flaw", Effect.WRITE),
     order_tool("escalate_case", "call the safety team, when it is dangerous", Effect.WRITE),
-    text_tool("reply", "text", "answer the customer in one full sentence", Effect.ANSWER, SHORTEST_REPLY),
+    text_tool("reply", "text", "answer the customer in one sentence", Effect.ANSWER, SENTENCE),
 )
 
 
@@ -149,13 +151,7 @@ def _check(tool: ToolSpec, arguments: Arguments) -> None:
         if not isinstance(value, str):
             raise ToolRefusal("schema", f"{field} must be a string")
         if "pattern" in rule and re.search(rule["pattern"], value) is None:
-            raise ToolRefusal(
-                "schema",
-                f"{field} must match {rule['pattern']}: write the whole order number with its letters, "
-                "for example SO-1234",
-            )
-        if not rule.get("minLength", 0) <= len(value) <= rule.get("maxLength", len(value)):
-            raise ToolRefusal("schema", f"{field} must be {rule['minLength']} to {rule['maxLength']} characters long")
+            raise ToolRefusal("schema", f"{field} must match {rule['pattern']}{HINTS.get(field, '')}")
 
 
 class ShopApp(App):

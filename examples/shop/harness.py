@@ -19,11 +19,14 @@ from governance.records.harness import Harness, PermissionRule, Sampling, ToolSp
 
 AGENT_NAME: Final = "shop-support"
 
-SYSTEM_PROMPT: Final = """You are the support agent of a shop. Write one JSON action. After a tool's result, tell the customer what it says.
+SYSTEM_PROMPT: Final = """You are the support agent of a shop. Write one JSON action. To reply, repeat the fact or the tool result that answers the customer.
 Tools:
 {tools}
 Facts:
-{facts}"""
+{facts}
+Examples:
+{"order_id": "SO-1000", "status": "lost"} -> {"tool": "reply", "arguments": {"text": "Your order SO-1000 is lost."}}
+Do you have gift cards? -> {"tool": "reply", "arguments": {"text": "Gift cards cost 20 EUR."}}"""
 
 CHAT_TEMPLATE: Final = (
     "{% for message in messages %}"

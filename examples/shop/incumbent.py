@@ -80,7 +80,7 @@ def _tell(result: dict[str, Any]) -> str:
     if "refunded" in result:
         return f"I have refunded {result['refunded']} EUR for order {order}."
     if "credit" in result:
-        return f"I am sorry. I have given you a credit of {result['credit']} EUR for order {order}."
+        return f"I have given you a credit of {result['credit']} EUR for order {order}."
     return f"I am sending you a new {result.get('item', 'item')} for order {order}."
 
 

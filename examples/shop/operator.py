@@ -35,9 +35,9 @@ def answer_for(name: str, result: dict[str, Any]) -> str:
         case "replace_item":
             return f"I am sending you a new {result['item']} for order {result['order_id']}."
         case "give_credit":
-            return f"I am sorry. I have given you a credit of {result['credit']} EUR for order {result['order_id']}."
+            return f"I have given you a credit of {result['credit']} EUR for order {result['order_id']}."
         case "escalate_case":
-            return f"Please stop using the {result['item']}. Our safety team will call you about {result['order_id']}."
+            return f"Please do not use the {result['item']}, our safety team will call you about order {result['order_id']}."
         case _:
             raise ValueError(f"nobody answers after {name}")
 

@@ -8,6 +8,8 @@ import click
 
 from pipelines.commands.output import Result, progress, reports
 
+SHOP = "examples.shop.product:build"
+
 
 @click.command(epilog="Example: tidemill demo --seed 7")
 @click.option("--sessions", default=480, show_default=True, help="Sessions of the played week.")
@@ -21,15 +23,15 @@ def demo(*, sessions: int, real: int, seed: int, removed: tuple[str, ...], ablat
     """Play a week, turn the loop, let a customer leave, and write the report. Run again, it goes on."""
     from pipelines.demo.run import Demo
     from pipelines.demo.table import show
-    from pipelines.product import write_options
+    from pipelines.product import choose
     from pipelines.settings import adopt_environment, load_settings
     from pipelines.wiring import shared_mill
 
     options = {"sessions": sessions, "real_sessions": real, "seed": seed, "without": sorted(removed)}
     name = "-".join(["demo", f"s{seed}", f"n{sessions}", *(f"without-{one}" for one in sorted(removed))])
-    settings = load_settings(data_home=home or str(Path("data") / name), record_intake=True)
+    settings = load_settings(data_home=home or str(Path("data") / name), record_intake=True, agent=SHOP)
     adopt_environment(settings)
-    write_options(settings, options)
+    choose(settings, options)
     summary = Demo(shared_mill(load_settings()), progress).run(ablation=ablation)
     click.echo(show(summary), err=True)
     return summary

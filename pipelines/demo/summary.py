@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -13,7 +12,7 @@ from governance.records.ledger import Fate, LedgerLine
 from governance.records.rights import Purpose
 from pipelines.demo.stages import DEMO
 from pipelines.operations import main_scope
-from pipelines.product import options_path
+from pipelines.product import chosen
 from pipelines.wiring import Mill
 
 Output = dict[str, Any]
@@ -62,7 +61,7 @@ def summarise(mill: Mill, product: DemoProduct, cycles: Mapping[str, str], arms:
 
 
 def _option(mill: Mill, name: str) -> Any:
-    return json.loads(options_path(mill.settings).read_text()).get(name)
+    return chosen(mill.settings)["options"].get(name)
 
 
 def _steps(mill: Mill, cycle_id: str) -> dict[str, Output]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -82,7 +82,7 @@ def say(name: str, **arguments: Any) -> str:
 class Session(ToolSession):
     """Remembers calls; ``refuse`` names tools that refuse."""
 
-    def __init__(self, refuse: dict[str, Exception] | None = None) -> None:
+    def __init__(self, refuse: Mapping[str, Exception] | None = None) -> None:
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.refuse = refuse or {}
 

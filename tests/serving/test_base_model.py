@@ -66,7 +66,7 @@ def test_a_failed_copy_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
     def fail(*_: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr(base_model.shutil, "copyfile", fail)
+    monkeypatch.setattr("shutil.copyfile", fail)
     with pytest.raises(OSError, match="disk full"):
         prepare(source, target)
     assert list(target.parent.iterdir()) == []

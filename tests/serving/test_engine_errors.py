@@ -43,6 +43,16 @@ def complete(url: str, **options: Any) -> Completion:
     return asyncio.run(once())
 
 
+def pump(source: socket.socket, target: socket.socket) -> None:
+    """Pass bytes on until either side is gone."""
+    try:
+        while data := source.recv(65536):
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
+    except OSError:
+        return
+
+
 @contextmanager
 def hanging_up(times: int, target: str) -> Iterator[str]:
     """A port that hangs up on the first connections and then passes bytes on to ``target``."""
@@ -59,9 +69,8 @@ def hanging_up(times: int, target: str) -> Iterator[str]:
                     connection.close()
                     continue
                 with connection, socket.create_connection((host, int(port))) as upstream:
-                    upstream.sendall(connection.recv(65536))
-                    while data := upstream.recv(65536):
-                        connection.sendall(data)
+                    threading.Thread(target=pump, args=(connection, upstream), daemon=True).start()
+                    pump(upstream, connection)
 
         threading.Thread(target=serve, daemon=True).start()
         yield f"http://127.0.0.1:{server.getsockname()[1]}"

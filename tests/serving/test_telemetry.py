@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI, Request, Response
-from google.protobuf.json_format import MessageToDict
+from google.protobuf.json_format import MessageToDict  # type: ignore[import-untyped]
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from governance.ports.people import Customer, Demonstration, Feedback, Operator

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,9 +23,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def tracker(folder: Path) -> Iterator[MlflowTracker]:
+def tracker(folder: Path) -> MlflowTracker:
     """One database for the module: MLflow takes seconds to make one."""
-    yield MlflowTracker(f"sqlite:///{folder / 'mlflow.db'}", folder / "artifacts")
+    return MlflowTracker(f"sqlite:///{folder / 'mlflow.db'}", folder / "artifacts")
 
 
 def record(tracker: MlflowTracker, key: str, *files: Path, note: str = "none") -> str:

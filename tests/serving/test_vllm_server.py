@@ -20,7 +20,8 @@ from serving.vllm_server import VllmServer, VllmSettings, free_port
 
 STAND_IN = """
 import http.server, json, signal, sys, os, time
-port, name, mode = int(sys.argv[sys.argv.index("--port") + 1]), sys.argv[sys.argv.index("--served-model-name") + 1], {mode!r}
+port, mode = int(sys.argv[sys.argv.index("--port") + 1]), {mode!r}
+name = sys.argv[sys.argv.index("--served-model-name") + 1]
 print("starting", sorted(k for k in os.environ if "VLLM" in k), flush=True)
 if mode == "dies":
     sys.exit("no such model")
@@ -31,7 +32,10 @@ if mode == "hangs":
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         body = b"" if self.path == "/health" else json.dumps({{"data": [{{"id": name}}]}}).encode()
-        self.send_response(200); self.send_header("content-length", str(len(body))); self.end_headers(); self.wfile.write(body)
+        self.send_response(200)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
     def log_message(self, *a): pass
 http.server.HTTPServer(("127.0.0.1", port), Handler).serve_forever()
 """
@@ -122,14 +126,13 @@ def test_the_launcher_answers_for_the_cpu_build(monkeypatch: pytest.MonkeyPatch)
 def test_the_engine_ends_with_its_owner(tmp_path: Path) -> None:
     """A child that watches a parent which is gone ends itself."""
     code = "import os, time; from serving.vllm_launcher import watch_parent; watch_parent({0}); time.sleep(60)"
+    owner = (
+        "import os, subprocess, sys, time\n"
+        f"child = subprocess.Popen([sys.executable, '-c', {code!r}.format(os.getpid())])\n"
+        "print(child.pid, flush=True)\ntime.sleep(60)"
+    )
     parent = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            "import os, subprocess, sys, time\n"
-            f"child = subprocess.Popen([sys.executable, '-c', {code!r}.format(os.getpid())])\n"
-            "print(child.pid, flush=True)\ntime.sleep(60)",
-        ],
+        [sys.executable, "-c", owner],
         cwd=Path(__file__).resolve().parents[2],
         stdout=subprocess.PIPE,
         text=True,
