@@ -1,6 +1,6 @@
 """Loads the agent product of a data home: ``module:factory`` with its options.
 
-Both stand in ``agent.json`` of the data home once ``choose`` wrote them, so that every process speaks of the same agent;
+Both stand in ``agent.json`` of the data home once ``choose`` wrote them, so every process speaks of one agent;
 the setting ``TIDEMILL_AGENT`` names one where nothing is written. Without either there is no product: spans are taken,
 nothing is learned.
 """

@@ -6,7 +6,8 @@
    one JSON value (two concatenated objects, a tail, a repeated key, NaN) is a fault and never half of a call; arguments
    that arrive as a JSON *string* are a fault too, so escaped JSON is never learned.
 3. ``render`` is the one text form: ``parse(render(action)) == action``. It is what a demonstration is tokenised from,
-   and what a grammar without free white space makes the model write.
+   and what a grammar without free white space makes the model write (``serving.vllm_server`` starts vLLM so; with free
+   white space a small model fills its limit with line breaks).
 """
 
 from __future__ import annotations
@@ -66,8 +67,8 @@ def render(action: Action) -> str:
 
 
 def dump(value: Any) -> str:
-    """JSON as the model reads and writes it: one line, ``", "`` and ``": "``, letters as they are."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    """JSON as the model reads and writes it: one line, no free white space, letters as they are."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def parse(text: str) -> Action | Fault:

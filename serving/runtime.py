@@ -193,9 +193,17 @@ class _Run:
         self._messages += [call_message(call_id, action), result_message(call_id, shown)]
         if call.error is not None:
             return self._too_many_errors(call)
-        if tool is not None and tool.effect is Effect.WRITE and self._harness.answer_after_write:
-            self._offered = self._only_answer()
+        if tool is not None:
+            self._offered = self._offered_after(tool)
         return False
+
+    def _offered_after(self, done: ToolSpec) -> tuple[ToolSpec, ...]:
+        """What the harness offers once a tool succeeded."""
+        if done.effect is Effect.WRITE and self._harness.answer_after_write:
+            return self._only_answer()
+        if self._harness.repeat_tools:
+            return self._offered
+        return tuple(tool for tool in self._offered if tool.name != done.name) or self._only_answer()
 
     def _only_answer(self) -> tuple[ToolSpec, ...]:
         answer = self._harness.tool(self._harness.answer_tool)

@@ -6,7 +6,7 @@ repeated. Aliases are a projection of the deployment table and never read back a
 ``/`` or ``:``, so a scope's name is written out and the scope itself kept as a tag.
 
 No person's data is recorded here on purpose; should a subject's hash stand in a run's parameters, tags or files, the
-search finds it (archives opened) and the run's files go. MLflow's own usage reports are switched off.
+search finds it (archives opened), and the run goes with its files.
 """
 
 from __future__ import annotations

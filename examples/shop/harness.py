@@ -74,6 +74,7 @@ def champion_harness(troubles: frozenset[str]) -> Harness:
         permissions=PERMISSIONS,
         answer_tool="reply",
         answer_after_write=True,
+        repeat_tools=False,
         max_steps=4,
         max_errors=1,
         sampling=Sampling(temperature=0.0, max_tokens=96, seed=0),

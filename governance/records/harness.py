@@ -59,6 +59,8 @@ class Harness(Record):
     """The tool that speaks to the customer and ends the run."""
     answer_after_write: bool = True
     """After a write succeeded, only the answer tool is offered."""
+    repeat_tools: bool = True
+    """Whether a tool that succeeded is offered again in the same run; a small model may repeat itself to the end."""
     max_steps: int = 4
     max_errors: int = 1
     """Tool errors after which the run stops and a person takes over."""

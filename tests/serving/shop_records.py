@@ -76,7 +76,7 @@ def request(topic: str | None = "delivery", message: str = "Where is SO-1234?") 
 
 
 def say(name: str, **arguments: Any) -> str:
-    return json.dumps({"tool": name, "arguments": arguments})
+    return json.dumps({"tool": name, "arguments": arguments}, separators=(",", ":"))
 
 
 class Session(ToolSession):

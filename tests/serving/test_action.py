@@ -86,7 +86,7 @@ def test_arguments_that_are_json_in_a_string_are_a_fault(cases_dir: Path) -> Non
     assert isinstance(found, Fault)
     assert found.kind == "arguments_not_an_object"
     once = render(Action(tool="weather", arguments=json.loads(arguments)))
-    assert once == '{"tool": "weather", "arguments": {"city": "SF"}}'
+    assert once == '{"tool":"weather","arguments":{"city":"SF"}}'
 
 
 def test_the_schema_allows_the_offered_tools_and_no_others() -> None:

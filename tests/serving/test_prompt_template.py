@@ -49,8 +49,8 @@ def test_a_field_note_stands_in_the_tool_line() -> None:
 def test_calls_and_results_are_rendered_once() -> None:
     call = call_message("c1", Action(tool="get_order", arguments={"order_id": "SO-1"}))
     assert chat([call, result_message("c1", {"status": "sent"}), result_message("c1", "text")]) == [
-        {"role": "assistant", "content": '{"tool": "get_order", "arguments": {"order_id": "SO-1"}}'},
-        {"role": "tool", "content": '{"status": "sent"}'},
+        {"role": "assistant", "content": '{"tool":"get_order","arguments":{"order_id":"SO-1"}}'},
+        {"role": "tool", "content": '{"status":"sent"}'},
         {"role": "tool", "content": "text"},
     ]
 

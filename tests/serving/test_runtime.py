@@ -51,7 +51,7 @@ def test_the_prompt_grows_and_never_changes() -> None:
     assert second.prompt_token_ids[: len(kept)] == kept
     tokens = ChatTokens(ByteTokenizer(), CHATML)
     assert tokens.text(first.output_token_ids) == READ
-    assert '{"ok": "get_order"}' in tokens.text(second.prompt_token_ids)
+    assert '{"ok":"get_order"}' in tokens.text(second.prompt_token_ids)
     assert first.output_token_ids[-1] == SPECIALS["<|im_end|>"]
 
 
@@ -80,7 +80,7 @@ def test_a_refusal_stops_the_run_at_max_errors() -> None:
 def test_within_max_errors_the_model_sees_the_error_and_goes_on() -> None:
     engine = Script(WRITE, WRITE, REPLY)
     rollout = play(engine, Session(REFUSED), bundle(max_errors=3), topic="refund")
-    assert '{"error": "was refunded already"}' in ChatTokens(ByteTokenizer(), CHATML).text(
+    assert '{"error":"was refunded already"}' in ChatTokens(ByteTokenizer(), CHATML).text(
         engine.requests[1].prompt_token_ids
     )
     assert len(rollout.calls) == 3
