@@ -25,6 +25,7 @@ from serving.vllm_launcher import PARENT_FLAG
 
 ROOT = Path(__file__).resolve().parent.parent
 POLL_SECONDS = 0.5
+SAY_SECONDS = 5.0
 STRUCTURED = '{"backend":"xgrammar","disable_any_whitespace":true}'
 """A switch of the server: in a request vLLM takes ``disable_any_whitespace`` and ignores it."""
 LOG_LINES = 15
@@ -150,12 +151,12 @@ class VllmServer:
             waited = time.monotonic() - began
             if self.pid is None:
                 raise ServerError(f"vLLM ended before it was ready; its log says:\n{self.log_tail()}")
+            if time.monotonic() - said >= SAY_SECONDS:
+                said = time.monotonic()
+                progress(f"waiting for vLLM, {waited:.0f} s (30 s is usual on an idle machine)")
             if waited > self.settings.ready_seconds:
                 self.stop()
                 raise ServerError(f"vLLM was not ready after {waited:.0f} s; its log says:\n{self.log_tail()}")
-            if time.monotonic() - said >= 5:
-                said = time.monotonic()
-                progress(f"waiting for vLLM, {waited:.0f} s (30 s is usual)")
             time.sleep(POLL_SECONDS)
         return time.monotonic() - began
 

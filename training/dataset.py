@@ -3,8 +3,8 @@
 Theory. An adapter is rebuilt from the frozen base each time, so the dataset is everything eligible *now*: the takeovers
 of the patterns that were routed to weights (of this cycle and of earlier ones) teach, and confirmed successes of the
 agent itself are rehearsed so that old skills stay. Each run is replayed under the candidate's harness, with the facts
-of the candidate's context that hold at the run's own time; a row is one step of that replay, prompt masked, the action
-and its end-of-turn token learned.
+of the candidate's context that hold at the run's own time; a row is that replay, read once: the loss applies to each
+action with its end-of-turn token, and to nothing else.
 
 Conservation: every run that was considered ends in exactly one place, in rows or in one exclusion with a reason. The
 right is checked first, then the wall (nothing at or after the cutoff, so nobody who is measured), then quality.
@@ -37,7 +37,7 @@ from governance.records.scope import Scope
 from governance.records.task import Split
 from governance.records.trajectory import UNKNOWN_SUBJECT, Trajectory
 from governance.records.world import WorldRef
-from training.demonstration import WORLD_NOT_HELD, replay
+from training.demonstration import REPLAY_FAILED, WORLD_NOT_HELD, replay
 from training.errors import DemonstrationRefused
 from training.evidence import ORIGIN_SUCCESS, ORIGIN_TAKEOVER, Demonstrated, demonstrated, taken_over
 from training.split import Wall
@@ -196,11 +196,11 @@ class _Builder:
         except DemonstrationRefused as refusal:
             self.exclude(trajectory, refusal.reason)
             return
-        rows = self._rows_of(trajectory, rollout, shown.origin)
-        if max(len(row.input_ids) for row in rows) > self._policy.max_tokens:
+        row = self._row_of(trajectory, rollout, shown.origin)
+        if len(row.input_ids) > self._policy.max_tokens:
             self.exclude(trajectory, TOO_LONG)
             return
-        self._rows += rows
+        self._rows.append(row)
         self._subjects[person] += 1
         self.taken[shown.origin] += 1
 
@@ -213,26 +213,44 @@ class _Builder:
         digest = world.masked_digest
         return await replay(self._bundle, trajectory, shown, world_digest=digest, runner=runner, host=host)
 
-    def _rows_of(self, trajectory: Trajectory, rollout: Rollout, origin: str) -> list[DatasetRow]:
-        return [
-            DatasetRow(
-                tenant_id=trajectory.tenant_id,
-                subject=trajectory.subject,
-                trajectory_id=trajectory.id,
-                step=number,
-                input_ids=(*step.prompt_token_ids, *step.output_token_ids),
-                completion_mask=(0,) * len(step.prompt_token_ids) + (1,) * len(step.output_token_ids),
-                verdict=self._sources.verdicts[trajectory.id],
-                origin=origin,
-            )
-            for number, step in enumerate(rollout.steps)
-        ]
+    def _row_of(self, trajectory: Trajectory, rollout: Rollout, origin: str) -> DatasetRow:
+        input_ids, completion_mask = merged(rollout)
+        return DatasetRow(
+            tenant_id=trajectory.tenant_id,
+            subject=trajectory.subject,
+            trajectory_id=trajectory.id,
+            step=0,
+            input_ids=input_ids,
+            completion_mask=completion_mask,
+            verdict=self._sources.verdicts[trajectory.id],
+            origin=origin,
+        )
 
     def dataset(self, version: str) -> Dataset:
         """What came of it, in an order that depends on content alone."""
         exclusions = tuple(sorted(self._exclusions.values(), key=lambda one: one.trajectory_id))
         rows = tuple(sorted(self._rows, key=lambda row: (row.trajectory_id, row.step)))
         return Dataset(rows=rows, manifest=manifest_of(self._scope, rows, exclusions, version), exclusions=exclusions)
+
+
+def merged(rollout: Rollout) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The ids of a whole run and where its loss applies: on what was said in each step, and on nothing else.
+
+    Steps are merged only as token-exact continuations: each step's prompt must begin with the ids of the step before
+    it, so a token is read once however many steps follow.
+
+    Raises:
+        DemonstrationRefused: when a step does not continue the one before it.
+
+    """
+    ids: tuple[int, ...] = ()
+    mask: list[int] = []
+    for number, step in enumerate(rollout.steps):
+        if step.prompt_token_ids[: len(ids)] != ids:
+            raise DemonstrationRefused(REPLAY_FAILED, f"step {number} does not continue the ids of the one before it")
+        mask += [0] * (len(step.prompt_token_ids) - len(ids)) + [1] * len(step.output_token_ids)
+        ids = (*step.prompt_token_ids, *step.output_token_ids)
+    return ids, tuple(mask)
 
 
 def manifest_of(

@@ -41,7 +41,8 @@ WORLD_NOT_HELD: Final = "world_not_held"
 
 def action_text(tool: str, arguments: Any) -> str:
     """The one text form of an action: one line of JSON, letters as they are."""
-    return json.dumps({"tool": tool, "arguments": arguments}, ensure_ascii=False, allow_nan=False)
+    value = {"tool": tool, "arguments": arguments}
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def answer_arguments(harness: Harness, text: str) -> dict[str, Any]:

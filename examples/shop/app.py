@@ -3,7 +3,8 @@
 Theory. Each call is a pure function of the state and its arguments: ids of new rows follow from the order's number,
 amounts from the order, and nothing reads a clock. So the same calls on the same snapshot give the same rows, and a
 state diff can be compared row by row. Refusals speak like a real service's: an error type for the machine, and a
-text that says what would have been right. ``tools()`` states the true schemas; a harness may have them wrong.
+text that says what would have been right. A success carries a ``message`` fit for the customer, which even a very
+small model can pass on. ``tools()`` states the true schemas; a harness may have them wrong.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ ORDER_PATTERN: Final = "^SO-[0-9]{4}$"
 CREDIT: Final = "5.00"
 """What the shop credits for a small flaw."""
 
-SENTENCE: Final = "^[A-Z][A-Za-z]* [A-Za-z0-9 ,'-]{8,100}([.][0-9]{2}[A-Za-z0-9 ,'-]{1,60})?[.]$"
-"""A reply is one sentence of plain words; a small model left to itself goes on until it is cut off."""
-
+SENTENCE: Final = "^(The|Your|I|Please)( [A-Za-z0-9'-]+,?)+([.][0-9][0-9]( [A-Za-z0-9'-]+)+)?[.]$"
+"""A reply is one plain sentence in the shop's style; a small model left to itself greets, wanders and goes on until it
+is cut off. Nothing in the pattern is counted (``{8,100}``): a grammar compiler unrolls that, for minutes."""
 HINTS: Final = {"order_id": ": write the whole order number with its letters, for example SO-1234"}
 
 Arguments = dict[str, Any]
@@ -79,7 +80,8 @@ def _add(tables: Tables, table: str, key: str, row: Row) -> None:
 
 def _get_order(state: WorldState, arguments: Arguments) -> Row:
     order = _order(state.tables, arguments)
-    return {name: order[name] for name in ("order_id", "item", "status")}
+    message = f"Your order {order['order_id']} is {order['status']}."
+    return {"order_id": order["order_id"], "status": order["status"], "message": message}
 
 
 def _read_policy(state: WorldState, arguments: Arguments) -> Row:
@@ -98,25 +100,36 @@ def _refund_order(state: WorldState, arguments: Arguments) -> Row:
         )
     row = _row("refund_id", "RF", order) | {"amount": str(Decimal(order["amount"]))}
     _add(state.tables, "refunds", "refund_id", row)
-    return {"order_id": order["order_id"], "item": order["item"], "refunded": row["amount"]}
+    return {
+        "order_id": order["order_id"],
+        "message": f"I have refunded {row['amount']} EUR for order {order['order_id']}.",
+    }
 
 
 def _replace_item(state: WorldState, arguments: Arguments) -> Row:
     order = _order(state.tables, arguments)
     _add(state.tables, "replacements", "replacement_id", _row("replacement_id", "RE", order) | {"item": order["item"]})
-    return {"order_id": order["order_id"], "item": order["item"], "replacement": "ordered"}
+    return {
+        "order_id": order["order_id"],
+        "message": f"I am sending you a new {order['item']} for order {order['order_id']}.",
+    }
 
 
 def _give_credit(state: WorldState, arguments: Arguments) -> Row:
     order = _order(state.tables, arguments)
     _add(state.tables, "credits", "credit_id", _row("credit_id", "CR", order) | {"amount": CREDIT})
-    return {"order_id": order["order_id"], "item": order["item"], "credit": CREDIT}
+    return {
+        "order_id": order["order_id"],
+        "message": f"I have given you a credit of {CREDIT} EUR for order {order['order_id']}.",
+    }
 
 
 def _escalate_case(state: WorldState, arguments: Arguments) -> Row:
     order = _order(state.tables, arguments)
     _add(state.tables, "cases", "case_id", _row("case_id", "CA", order) | {"queue": "safety"})
-    return {"order_id": order["order_id"], "item": order["item"], "case": "opened"}
+    number, item = order["order_id"], order["item"]
+    message = f"Please do not use the {item}, our safety team will call you about order {number}."
+    return {"order_id": number, "message": message}
 
 
 def _row(key: str, prefix: str, order: Row) -> Row:

@@ -19,14 +19,11 @@ from governance.records.harness import Harness, PermissionRule, Sampling, ToolSp
 
 AGENT_NAME: Final = "shop-support"
 
-SYSTEM_PROMPT: Final = """You are the support agent of a shop. Write one JSON action. To reply, repeat the fact or the tool result that answers the customer.
+SYSTEM_PROMPT: Final = """You are the support agent of a shop. Answer with one JSON action.
 Tools:
 {tools}
 Facts:
-{facts}
-Examples:
-{"order_id": "SO-1000", "status": "lost"} -> {"tool": "reply", "arguments": {"text": "Your order SO-1000 is lost."}}
-Do you have gift cards? -> {"tool": "reply", "arguments": {"text": "Gift cards cost 20 EUR."}}"""
+{facts}"""
 
 CHAT_TEMPLATE: Final = (
     "{% for message in messages %}"
@@ -50,7 +47,7 @@ MISLEADING_ORDER_ID: Final[dict[str, Any]] = {
 }
 
 PERMISSIONS: Final = (
-    PermissionRule(topic=DELIVERY, tools=("get_order", "reply")),
+    PermissionRule(topic=DELIVERY, tools=("get_order",)),
     PermissionRule(topic=QUESTION, tools=("reply",)),
     PermissionRule(topic=REFUND, tools=("refund_order",)),
     PermissionRule(topic=PROBLEM, tools=("replace_item", "give_credit", "escalate_case")),
@@ -77,7 +74,7 @@ def champion_harness(troubles: frozenset[str]) -> Harness:
         repeat_tools=False,
         max_steps=4,
         max_errors=1,
-        sampling=Sampling(temperature=0.0, max_tokens=96, seed=0),
+        sampling=Sampling(temperature=0.0, max_tokens=64, seed=0),
     )
 
 

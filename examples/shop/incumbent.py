@@ -17,13 +17,8 @@ from governance.ports.engine import ChatEngine, Completion, CompletionRequest
 from governance.records.message import Message, Role, ToolResultPart
 
 MODEL: Final = "incumbent"
-TOPIC_WORDS: Final = {
-    "returned": ("return", "send the"),
-    "shipping": ("shipping",),
-    "warranty": ("warranty",),
-    "wrapping": ("wrap",),
-}
-"""A word of a fact, and the words of the questions that it answers."""
+TOPIC_WORDS: Final = {"return": "return", "shipping": "shipping", "warranty": "warranty", "gift wrapping": "wrapping"}
+"""A word of a question, and the word of the fact that answers it."""
 CREDIT_WORDS: Final = ("late", "scratch", "days for it", "longer to arrive", "colour")
 """All that the old rule knows about small flaws."""
 
@@ -64,8 +59,8 @@ def _result(message: Message) -> dict[str, Any] | None:
 
 def _fact(system: str, question: str) -> str:
     """The line of the prompt that answers the question, or an excuse."""
-    for word, asked in TOPIC_WORDS.items():
-        if any(one in question for one in asked):
+    for asked, word in TOPIC_WORDS.items():
+        if asked in question:
             for line in system.splitlines():
                 if word in line.lower() and "(" not in line:
                     return line.strip().removeprefix("- ")
@@ -74,14 +69,7 @@ def _fact(system: str, question: str) -> str:
 
 def _tell(result: dict[str, Any]) -> str:
     """What the old champion says after a tool answered."""
-    order = result.get("order_id", "")
-    if "status" in result:
-        return f"Your order {order} is {result['status']}."
-    if "refunded" in result:
-        return f"I have refunded {result['refunded']} EUR for order {order}."
-    if "credit" in result:
-        return f"I have given you a credit of {result['credit']} EUR for order {order}."
-    return f"I am sending you a new {result.get('item', 'item')} for order {order}."
+    return str(result.get("message") or f"Your order {result.get('order_id', '')} is {result.get('status', 'here')}.")
 
 
 def judge(message: str, tools: tuple[str, ...]) -> str:

@@ -43,27 +43,27 @@ REFUND_BODIES: Final = (
 )
 QUESTION_BODIES: Final = {
     "returns": (
-        "How many days do I have to return the {item}?",
-        "Until when can I send the {item} back?",
-        "What is your return period?",
-        "How long can I take to return a {item} that I do not need?",
-        "I am not sure about the {item}. Within how many days may I return it?",
-        "By when do I have to return items?",
+        "What is the return period of the {item}?",
+        "How long is your return period?",
+        "I am not sure about the {item}. How many days is the return period?",
+        "Is there a return period for a {item}, and how long is it?",
+        "I may want to send the {item} back. What is your return period?",
+        "Please tell me the return period.",
     ),
     "shipping": (
-        "What does standard shipping cost?",
-        "How much is shipping for a {item}?",
-        "What do you charge for shipping?",
+        "What is the shipping fee for a {item}?",
+        "How much is the shipping fee?",
+        "I would like to buy a {item}. What is your shipping fee?",
     ),
     "warranty": (
-        "How long is the warranty on the {item}?",
-        "How many months of warranty does the {item} have?",
-        "Until when does the warranty of a {item} last?",
+        "How long does the warranty of the {item} last?",
+        "How long does the warranty last?",
+        "I would like to buy a {item}. How many months does the warranty last?",
     ),
     "wrapping": (
-        "What does gift wrapping cost?",
-        "How much is it to have the {item} gift wrapped?",
-        "What do you charge for gift wrapping?",
+        "What is the gift wrapping fee?",
+        "How much is your gift wrapping fee for a {item}?",
+        "The {item} is a present. What is the fee for gift wrapping?",
     ),
 }
 PROBLEM_FRAMES: Final = (
@@ -128,6 +128,7 @@ def message(one: Slot, who: Customer, seed: int) -> str:
     """What the customer of a slot writes."""
     key = (seed, one.tenant_id, one.day, one.index)
     rng = draw(*key, "frame")
-    parts = (rng.choice(GREETINGS), _body(one, key), rng.choice(CONTACTS), rng.choice(CLOSINGS))
+    contact = rng.choice(CONTACTS)
+    parts = (rng.choice(GREETINGS), _body(one, key), "" if one.policy else contact, rng.choice(CLOSINGS))
     text = " ".join(part for part in parts if part)
     return text.format(name=who.name, email=who.email, phone=who.phone, order=one.order_id, item=one.item)

@@ -38,12 +38,12 @@ HAZARD, BROKEN, FLAW = "hazard", "broken", "flaw"
 """What is wrong with an item: it endangers someone, it cannot be used, or it merely annoys."""
 
 POLICIES: Final[dict[str, str]] = {
-    "returns": "Items can be returned within 30 days.",
-    "shipping": "Standard shipping costs 4.90 EUR.",
+    "returns": "The return period is 30 days.",
+    "shipping": "The shipping fee is 4.90 EUR.",
     "warranty": "The warranty lasts 24 months.",
-    "wrapping": "Gift wrapping costs 3 EUR.",
+    "wrapping": "The gift wrapping fee is 3 EUR.",
 }
-NEW_POLICY: Final = "Items can be returned within 45 days."
+NEW_POLICY: Final = "The return period is 45 days."
 STATUSES: Final = ("being packed", "in transit", "out for delivery", "held at customs", "waiting at the pickup point")
 CARRIERS: Final = ("Bluewing", "Parcelo", "Northpost")
 ITEMS: Final = (

@@ -13,6 +13,7 @@ class DatasetRow(Record):
     subject: str
     trajectory_id: str
     step: int
+    """The run's step that the row begins with: 0 for a row that holds the whole run."""
     input_ids: tuple[int, ...]
     completion_mask: tuple[int, ...]
     """1 where the loss applies."""

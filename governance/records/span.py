@@ -1,7 +1,8 @@
 """A span as OpenTelemetry defines it, exact to the nanosecond, before any dialect is applied.
 
 Source: opentelemetry-proto ``trace/v1/trace.proto``. Attribute values keep their OTLP type as JSON: bytes
-arrive as ``{"bytesValue": base64}``, an empty value as ``null``, a double that JSON lacks as ``{"doubleValue": "NaN"}``;
+arrive as ``{"bytesValue": base64}``, an empty value as ``null``, a double that JSON lacks as
+``{"doubleValue": "NaN"}``;
 a key-value list of exactly one such key stands inside ``{"kvlistValue": ...}``.
 """
 

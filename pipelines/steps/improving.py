@@ -24,6 +24,7 @@ from training import dataset as datasets
 from training import sft
 from training.dataset import Candidate, DatasetPolicy, Sources
 from training.errors import LeverRefused, NoTarget
+from training.evidence import voted_down
 from training.levers import apply, context, harness, weights
 from training.routing.route import route
 from training.sft_config import SftConfig
@@ -120,9 +121,10 @@ def candidate_parts(mill: Mill, turn: Turn) -> tuple[Harness, Context]:
 
 def dataset(mill: Mill, turn: Turn) -> Output:
     """Rows for the weights lever, each with its verdict; nothing where no pattern asks for weights."""
-    asked = _patterns_of(mill, turn, Lever.WEIGHTS)
+    asked = _asked_for_weights(mill, turn)
     tenants = mill.product.tenants if len(turn.scope.tenants) > 1 else turn.scope.tenants
-    found = mill.store.trajectories.list(Purpose.TRAIN_WEIGHTS, tenants, turn.window.start, turn.window.end)
+    since = min(cycle.window_start for cycle in mill.store.cycles.list(turn.scope.name))
+    found = mill.store.trajectories.list(Purpose.TRAIN_WEIGHTS, tenants, since, turn.window.end)
     new_harness, new_context = candidate_parts(mill, turn)
     inputs = [
         [pattern.digest() for pattern in asked],
@@ -143,6 +145,7 @@ def dataset(mill: Mill, turn: Turn) -> Output:
             excluded=found.excluded,
             contracts={tenant: mill.store.rights.contract_at(tenant, now) for tenant in tenants},
             wall=wall_of(mill, turn),
+            downs=voted_down(mill.store.signals.list(Purpose.TRAIN_WEIGHTS, tenants, since, turn.window.end)),
         )
         replayed = Candidate(
             base=mill.base,
@@ -163,6 +166,13 @@ def dataset(mill: Mill, turn: Turn) -> Output:
         }
 
     return turn.step("dataset", inputs, work)
+
+
+def _asked_for_weights(mill: Mill, turn: Turn) -> list[Pattern]:
+    """The weights patterns of this cycle and of the scope's earlier ones: what was learned once is learned again."""
+    cycles = [turn.id, *(one.id for one in mill.store.cycles.list(turn.scope.name) if one.id != turn.id)]
+    found = [one for cycle in cycles for one in mill.store.patterns.list(cycle, Purpose.TRAIN_WEIGHTS)]
+    return [one for one in found if one.lever is Lever.WEIGHTS]
 
 
 def dataset_policy(mill: Mill) -> DatasetPolicy:

@@ -125,7 +125,8 @@ def test_the_incumbent_obeys_the_schema_and_the_app_refuses_it() -> None:
 
 def completion(request: CustomerRequest, troubles: frozenset[str], *more: str) -> CompletionRequest:
     harness = champion_harness(troubles)
-    tools = tuple(tool for name in harness.permitted(request.topic) if (tool := harness.tool(name)))
+    names = ("reply",) if more else harness.permitted(request.topic)
+    tools = tuple(tool for name in names if (tool := harness.tool(name)))
     options = [{"properties": {"tool": {"const": tool.name}, "arguments": tool.parameters}} for tool in tools]
     facts = "\n".join(fact.text for fact in champion_context(START).facts_at(request.at))
     return CompletionRequest(

@@ -83,13 +83,15 @@ def double(tmp_path: Path) -> Iterator[Upstream]:
 def real_upstream(base_model_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upstream]:
     """One vLLM for the session."""
     from serving.base_model import prepare
-    from serving.vllm_server import VllmServer, VllmSettings, free_port
+    from serving.vllm_server import VllmServer, VllmSettings, free_port, native_dtype
     from tests.serving.real_adapters import make
 
     folder = tmp_path_factory.mktemp("vllm")
     adapters = make(base_model_dir, folder, {"alpha": 1, "beta": 2})
     settings = VllmSettings(
         model_dir=base_model_dir,
+        dtype=native_dtype(),
+        ready_seconds=600,
         port=int(os.environ.get("TIDEMILL_TEST_VLLM_PORT", "0")) or free_port(),
         environment={name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ},
     )

@@ -34,6 +34,8 @@ OPENING = (
     text_message(Role.USER, "Where is my order SO-1234?"),
 )
 SCOPE = "shop@acme"
+SLOW = 600.0
+"""Seconds: a shared two-core machine may give less than one token a second."""
 
 
 def ask(upstream: Upstream, model: str, tools: int = 3, max_tokens: int = 60) -> Completion:
@@ -48,7 +50,7 @@ def ask(upstream: Upstream, model: str, tools: int = 3, max_tokens: int = 60) ->
     )
 
     async def once() -> Completion:
-        async with VllmEngine(upstream.url) as engine:
+        async with VllmEngine(upstream.url, timeout=SLOW) as engine:
             return await engine.complete(sent)
 
     return asyncio.run(once())
@@ -86,7 +88,7 @@ def test_adapters_come_and_go_by_name(upstream: Upstream, admin: VllmAdmin, tmp_
     admin.load(ref.served_name, folder)
     assert admin.adapters() == {ref.served_name: str(folder.resolve())}
     assert set(admin.names()) == {"base", ref.served_name}
-    assert ask(upstream, ref.served_name).model == ref.served_name
+    assert ask(upstream, ref.served_name, max_tokens=4).model == ref.served_name
     with pytest.raises(EngineRejected, match="is loaded from"):
         admin.load(ref.served_name, upstream.adapters["beta"][1])
     admin.unload(ref.served_name)
@@ -128,8 +130,8 @@ def test_the_probe_knows_the_adapter_from_the_base_and_from_another(upstream: Up
 
 def test_a_run_of_the_harness(upstream: Upstream) -> None:
     async def once() -> Rollout:
-        async with VllmEngine(upstream.url) as engine:
-            return await upstream.runtime.run(upstream.bundle(None), request(), Session(), engine)
+        async with VllmEngine(upstream.url, timeout=SLOW) as engine:
+            return await upstream.runtime.run(upstream.bundle(None, max_steps=2), request(), Session(), engine)
 
     rollout = asyncio.run(once())
     assert rollout.stop in {StopReason.ANSWERED, StopReason.MAX_STEPS, StopReason.UNPARSEABLE}, rollout.error
@@ -140,7 +142,11 @@ def test_a_run_of_the_harness(upstream: Upstream) -> None:
 def test_a_switch_answers_with_the_new_weights_at_once(
     upstream: Upstream, admin: VllmAdmin, store: Store, clock: ManualClock
 ) -> None:
-    """SRV-03: the same prompt before and after a switch; no cached prefix of the old weights may answer."""
+    """SRV-03: the same prompt before and after a switch; no cached prefix of the old weights may answer.
+
+    Scoring a prompt reads no cached prefix, so each answer is compared with fresh scores under every loaded name: it
+    must lie clearly nearest to the weights it claims.
+    """
     promotions = promoter(store, admin, AliasBook())
     app = create_app(
         deployments=store.deployments,
@@ -150,17 +156,27 @@ def test_a_switch_answers_with_the_new_weights_at_once(
         clock=clock,
     )
     prompt = list(upstream.tokens.prompt(OPENING)) * 3
-    body = {"model": SCOPE, "prompt": prompt, "max_tokens": 12, "temperature": 0, "return_token_ids": True}
+    body = {
+        "model": SCOPE,
+        "prompt": prompt,
+        "max_tokens": 1,
+        "temperature": 0,
+        "logprobs": 1,
+        "return_token_ids": True,
+    }
 
-    async def through_gateway() -> tuple[str, str, list[int]]:
+    async def through_gateway() -> tuple[str, str, int, float]:
+        """Release, model, the first token, and its log-probability, which tells weights apart where words do not."""
         transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://gateway") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://gateway", timeout=SLOW) as client:
             response = await client.post("/v1/completions", json=body)
         value = response.json()
-        return response.headers[RELEASE_HEADER], value["model"], value["choices"][0]["token_ids"]
+        choice = value["choices"][0]
+        said = choice["logprobs"]["token_logprobs"][0]
+        return response.headers[RELEASE_HEADER], value["model"], choice["token_ids"][0], said
 
     async def whole() -> None:
-        answers = {}
+        answers: dict[str, tuple[int, float]] = {}
         previous = put_initial(store, promotions, upstream)
         for name in ("alpha", "beta"):
             bundle = upstream.bundle(name)
@@ -173,15 +189,22 @@ def test_a_switch_answers_with_the_new_weights_at_once(
             measured(f"{name} promoted in {done.seconds:.3f} s; {done.probe}")
             previous = bundle.release.digest()
             clock.advance(seconds=2)
-            digest, model, answers[name] = await through_gateway()
-            assert digest == previous
-            assert model == upstream.adapters[name][0].served_name
-            assert await through_gateway() == (digest, model, answers[name])
-        assert answers["alpha"] != answers["beta"]
+            for _ in range(2):  # the second time the prefix is cached
+                digest, model, token, said = await through_gateway()
+                assert digest == previous
+                assert model == upstream.adapters[name][0].served_name
+                afresh = {one: admin.logprobs(one, [*prompt, token])[-1] for one in admin.names()}
+                measured(f"{model}: token {token}, said {said:.6f}, scored afresh {afresh}")
+                own = abs(said - afresh.pop(model))
+                assert own < min(abs(said - score) for score in afresh.values()) / 4, "nearest to its own weights"
+            answers[name] = (token, said)
         back = promotions.rollback(SCOPE, "worse", "tester")
         measured(f"rolled back in {back.seconds:.4f} s")
         clock.advance(seconds=2)
-        assert (await through_gateway())[2] == answers["alpha"]
+        _, model, token, said = await through_gateway()
+        assert model == upstream.adapters["alpha"][0].served_name
+        assert token == answers["alpha"][0]
+        assert said == pytest.approx(answers["alpha"][1], abs=0.01)
 
     asyncio.run(whole())
 

@@ -95,6 +95,8 @@ class VllmDouble:
         choice: dict[str, Any] = {"index": 0, "text": text, "finish_reason": "stop", "token_ids": None}
         if body.get("return_token_ids"):
             choice["token_ids"] = ids
+        if body.get("logprobs") is not None:
+            choice["logprobs"] = {"token_logprobs": self.score(body["model"], [*prompt, *ids])[len(prompt) - 1 :]}
         if body.get("prompt_logprobs") is not None:
             scores = self.score(body["model"], prompt)
             rows = [{str(token): {"logprob": score}} for token, score in zip(prompt[1:], scores, strict=True)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from itertools import pairwise
+from itertools import groupby
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,11 +15,12 @@ from governance.records.context import Context, Fact
 from governance.records.dataset import Exclusion
 from governance.records.lever import Lever
 from governance.records.rights import Reason
+from governance.records.rollout import Rollout, RolloutStep, StopReason
 from governance.records.task import Split
 from tests.serving.byte_tokenizer import ByteTokenizer
 from tests.training.demo_records import CUTOFF, built, candidate, contract, problems, sources, verdict
 from tests.training.shop_week import START, Week
-from training.dataset import Dataset, Sources
+from training.dataset import Dataset, Sources, merged
 from training.errors import DemonstrationRefused
 from training.evidence import taken_over
 
@@ -59,29 +60,48 @@ def test_a_row_is_the_served_prompt_and_the_persons_action_with_its_end(shop: We
     tokens = ByteTokenizer()
     assert dataset.rows
     for row in dataset.rows:
-        learned = [token for token, bit in zip(row.input_ids, row.completion_mask, strict=True) if bit]
-        prompt = [token for token, bit in zip(row.input_ids, row.completion_mask, strict=True) if not bit]
-        assert learned[-1] == tokens.eos_token_id  # SFT-04
-        assert list(row.input_ids) == prompt + learned
-        assert tokens.decode(prompt).endswith("<|im_start|>assistant\n")
-        action = json.loads(tokens.decode(learned[:-1]))
-        assert set(action) == {"tool", "arguments"}
-        assert isinstance(action["arguments"], dict)  # SFT-05: once, as an object
         shown = by_id[row.trajectory_id]
         said = shown.turns[-1].message.text
         made = [(call.name, call.arguments) for call in shown.calls] + [("reply", {"text": said})]
-        assert (action["tool"], action["arguments"]) in made
+        parts = segments(row.input_ids, row.completion_mask)
+        assert parts
+        for prompt, learned in parts:
+            assert learned[-1] == tokens.eos_token_id  # SFT-04, at the end of each turn
+            assert tokens.decode(prompt).endswith("<|im_start|>assistant\n")
+            action = json.loads(tokens.decode(learned[:-1]))
+            assert set(action) == {"tool", "arguments"}
+            assert isinstance(action["arguments"], dict)  # SFT-05: once, as an object
+            assert (action["tool"], action["arguments"]) in made
 
 
-def test_the_steps_of_a_run_keep_their_ids(dataset: Dataset) -> None:
-    """What was learned in one step is the prefix of the next one's prompt, id by id (SFT-01, promise 11)."""
-    runs: dict[str, list[tuple[int, ...]]] = {}
-    for row in sorted(dataset.rows, key=lambda row: row.step):
-        runs.setdefault(row.trajectory_id, []).append(row.input_ids)
-    assert any(len(steps) > 1 for steps in runs.values())
-    for steps in runs.values():
-        for before, after in pairwise(steps):
-            assert after[: len(before)] == before
+def segments(ids: tuple[int, ...], mask: tuple[int, ...]) -> list[tuple[list[int], list[int]]]:
+    """What was read before each learned part, and the part."""
+    parts = []
+    for bit, group in groupby(range(len(ids)), key=lambda place: mask[place]):
+        places = list(group)
+        if bit:
+            parts.append((list(ids[: places[0]]), [ids[place] for place in places]))
+    return parts
+
+
+def test_a_run_is_read_once(shop: Week, dataset: Dataset) -> None:
+    """One row a run, with a learned part for each step (promise 11)."""
+    assert len({row.trajectory_id for row in dataset.rows}) == len(dataset.rows)
+    assert any(len(segments(row.input_ids, row.completion_mask)) > 1 for row in dataset.rows)
+
+
+def step(prompt: tuple[int, ...], output: tuple[int, ...]) -> RolloutStep:
+    return RolloutStep(messages=(), prompt_token_ids=prompt, output_token_ids=output, text="", finish_reason="stop")
+
+
+def rollout(*steps: RolloutStep) -> Rollout:
+    return Rollout(release_digest="0" * 64, model="base", steps=steps, calls=(), answer="", stop=StopReason.ANSWERED)
+
+
+def test_steps_merge_only_as_exact_continuations() -> None:
+    assert merged(rollout(step((1, 2), (3,)), step((1, 2, 3, 4), (5, 6)))) == ((1, 2, 3, 4, 5, 6), (0, 0, 1, 0, 1, 1))
+    with pytest.raises(DemonstrationRefused):
+        merged(rollout(step((1, 2), (3,)), step((1, 9, 3, 4), (5,))))
 
 
 def test_nobody_who_is_measured_is_learned_from(shop: Week, dataset: Dataset) -> None:

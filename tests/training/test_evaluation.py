@@ -72,8 +72,8 @@ def shop() -> Week:
 @pytest.fixture(scope="module")
 def tasks(shop: Week) -> tuple[Task, ...]:
     made = build(shop.trajectories, shop.signals, shop.host, shop.lookup, CUTOFF)
-    permitted = {rule.topic: (*rule.tools, "reply") for rule in shop.harness.permissions}
-    fit = [t for t in made.of(Split.EVAL) if all(action.name in permitted[t.topic] for action in t.gold)]
+    permitted = {rule.topic or "": (*rule.tools, "reply") for rule in shop.harness.permissions}
+    fit = [t for t in made.of(Split.EVAL) if all(action.name in permitted[t.topic or ""] for action in t.gold)]
     return tuple({one.instruction: one for one in fit}.values())
 
 

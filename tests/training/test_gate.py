@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from governance.records.gate import GateReport, GateVerdict
@@ -161,6 +161,7 @@ def test_it_refuses_what_is_not_a_comparison_on_held_out_tasks() -> None:
         )  # fmt: skip
 
 
+@settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=80, max_size=110))
 def test_pass_and_fail_always_have_their_interval(outcomes: list[tuple[bool, bool]]) -> None:
     tasks = [task(number) for number in range(len(outcomes))]

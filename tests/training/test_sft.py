@@ -199,9 +199,9 @@ def test_the_base_model_learns_an_action_and_to_stop(base_model_dir: Path, tmp_p
     def action(order: int) -> str:
         return json.dumps({"tool": "refund_order", "arguments": {"order_id": f"SO-{order}"}})
 
-    numbers = range(1001, 9001, 500)
+    numbers = range(1013, 9000, 333)
     rows = [row(ids(asked(n)), ids(action(n) + "<|im_end|>"), name=f"t/{n}") for n in numbers]
-    config = SftConfig(epochs=3, batch_size=8, learning_rate=2e-3, device="cpu")
+    config = SftConfig(epochs=4, batch_size=4, learning_rate=1e-3, device="cpu")
     adapter = train(
         rows, base=BaseModelRef(name="base", content_digest="c" * 64), base_dir=base_model_dir,
         shelf=shelf_in(tmp_path), config=config,
@@ -211,5 +211,4 @@ def test_the_base_model_learns_an_action_and_to_stop(base_model_dir: Path, tmp_p
     prompt = torch.tensor([ids(asked(4321))])
     out = model.generate(prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=48, do_sample=False)
     said = out[0, prompt.shape[1] :].tolist()
-    assert said[-1] == tokenizer.eos_token_id
-    assert tokenizer.decode(said[:-1]) == action(4321)
+    assert tokenizer.decode(said) == action(4321) + tokenizer.eos_token

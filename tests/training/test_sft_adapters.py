@@ -114,4 +114,4 @@ def test_trainings_nobody_took_up_again_are_swept(shelf: AdapterShelf) -> None:
     assert shelf.sweep(now - timedelta(days=2)) == 0
     assert shelf.sweep(now + timedelta(days=2)) == 1
     assert shelf.count(*ANNA) == 0
-    assert (shelf.name, shelf.claims) == ("adapters", {"adapters"})
+    assert (shelf.name, shelf.claims) == ("adapters", frozenset({"adapters"}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.training.demo_records import row
@@ -45,6 +45,7 @@ def test_a_mask_must_fit_and_leave_a_prompt_and_a_target() -> None:
     assert fault(good.model_copy(update={"completion_mask": (1, 1, 1, 1)}), 64, {END}) == "no_prompt"
 
 
+@settings(deadline=None)
 @given(st.permutations(range(6)))
 def test_the_order_of_examples_is_the_contents(order: list[int]) -> None:
     rows = [row((1, number), (3, END), name=f"t/{number}") for number in range(6)]
