@@ -152,7 +152,7 @@ def satisfied(goal: Goal, changed: Iterable[tuple[str, str]], answer: str | None
 class ShopCustomer(Customer):
     """All writers of a week, found by session."""
 
-    def __init__(self, requests: Iterable[CustomerRequest], seed: int, vote_share: float = 0.4) -> None:
+    def __init__(self, requests: Iterable[CustomerRequest], seed: int, vote_share: float = 0.6) -> None:
         """``vote_share`` is the share of customers who leave a score."""
         self._goals = {request.session_id: request.goal for request in requests}
         self._seed = seed

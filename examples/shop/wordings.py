@@ -78,35 +78,17 @@ PROBLEM_FRAMES: Final = (
 )
 TROUBLES: Final = {
     HAZARD: (
-        "it started to smoke when I used it", "sparks came out of it",
-        "it gave me an electric shock", "it burned my hand",
-        "it caught fire", "it got so hot that the table is scorched", "it smells of burning plastic",
-        "a bare wire sticks out of it", "it gave my son a jolt", "a sharp edge cut my finger",
-        "it overheated and the cable melted", "it fell over and hurt my foot", "flames came out of the back",
-        "there was a bang and a lot of smoke", "it hissed and leaked acid",
-        "my daughter choked on a loose piece of it",
-        "it collapsed under me and I hit my head", "it blew the fuse and the wall is black",
+        "it started to smoke when I used it", "sparks came out of it", "it gave me an electric shock",
+        "it burned my hand", "it caught fire", "the cable melted", "a bare wire sticks out of it",
     ),
     BROKEN: (
-        "it does not turn on", "it arrived in pieces",
-        "the wrong model was in the box", "it stopped working after a day",
-        "the main part is missing", "it was shattered when it came",
-        "I received another product", "it is completely dead",
-        "nothing happens when I press the button", "it is snapped in two", "half of the parts were not in the box",
-        "the box was empty", "it never worked",
-        "you sent me something I did not order", "the screws for it are missing",
-        "it was smashed on arrival", "it broke the first time I used it",
-        "it cannot be used because a part is not there",
+        "it does not turn on", "it arrived in pieces", "it stopped working after a day",
+        "I received another product", "the main part is missing", "it is completely dead", "it never worked",
     ),
     FLAW: (
         "it has a small scratch on the side", "the colour is a little paler than in the picture",
-        "it came four days late",
-        "the carton was dented but it works", "there is a faint stain on it", "the label left some glue on it",
-        "it arrived a week after the promised date", "the paint has a tiny chip", "the logo is a bit crooked",
-        "it squeaks a little but works fine", "the manual is not in my language", "it is less shiny than expected",
-        "there is a small smudge that I cannot wipe off", "it took much longer to arrive than you said",
-        "the surface is slightly rough in one spot", "I waited ten days for it instead of two",
-        "one corner is a little worn", "the packaging was ugly and torn but it works",
+        "it came four days late", "the carton was dented but it works", "there is a faint stain on it",
+        "the paint has a tiny chip", "it squeaks a little but works fine",
     ),
 }  # fmt: skip
 
