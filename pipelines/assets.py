@@ -2,9 +2,9 @@
 
 What a step does stands in ``pipelines.steps``; what it decides stands in the packages. Assets pass nothing to each
 other but order: results lie in the store, named by digest.
-"""
 
-from __future__ import annotations
+Annotations are evaluated: Dagster reads a context's type at run time.
+"""
 
 from collections.abc import Callable
 from typing import Any

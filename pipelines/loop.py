@@ -21,7 +21,7 @@ def run_turn(mill: Mill, scope: Scope, window: Window, tell: Callable[[str], Non
     turn = turn_of(mill, scope, window)
     config = run_config(scope.name, window.start.isoformat(), window.end.isoformat())
     with instance(mill.settings) as held, mill.narrate(tell):
-        result = definitions.get_job_def("loop").execute_in_process(
+        result = definitions.resolve_job_def("loop").execute_in_process(
             run_config=config, instance=held, tags={SCOPE_TAG: scope.name}, raise_on_error=False
         )
     if not result.success:

@@ -56,9 +56,9 @@ TOOLS: Final = (
     order_tool("get_order", "look up an order and its status", Effect.READ),
     text_tool("read_policy", "topic", "read a policy of the shop", Effect.READ, "^[a-z]+$"),
     order_tool("refund_order", "pay back a returned order", Effect.WRITE),
-    order_tool("replace_item", "send the item again, when it is broken, incomplete or wrong", Effect.WRITE),
-    order_tool("give_credit", "give a small credit, when it is late or has a small flaw", Effect.WRITE),
-    order_tool("escalate_case", "call the safety team, when it is dangerous", Effect.WRITE),
+    order_tool("replace_item", "for an item that is broken, incomplete or wrong", Effect.WRITE),
+    order_tool("give_credit", "for a late item or a small flaw", Effect.WRITE),
+    order_tool("escalate_case", "for a dangerous item", Effect.WRITE),
     text_tool("reply", "text", "answer the customer in one sentence", Effect.ANSWER, SENTENCE),
 )
 

@@ -56,9 +56,9 @@ QUESTION_BODIES: Final = {
         "I would like to buy a {item}. What is your shipping fee?",
     ),
     "warranty": (
-        "How long does the warranty of the {item} last?",
-        "How long does the warranty last?",
-        "I would like to buy a {item}. How many months does the warranty last?",
+        "What is the warranty of the {item}?",
+        "How long is the warranty?",
+        "I would like to buy a {item}. How many months is the warranty?",
     ),
     "wrapping": (
         "What is the gift wrapping fee?",

@@ -23,7 +23,7 @@ from governance.records.world import World, WorldSchema
 T = TypeVar("T")
 
 TROUBLES: Final = frozenset({"policy_change", "misleading_schema", "judgement"})
-CHANGE_DAY: Final = 3
+CHANGE_DAY: Final = 2
 """The day of the week (0 to 6) from which the new policy holds."""
 CHANGED_POLICY: Final = "returns"
 DAYS: Final = 7
@@ -40,7 +40,7 @@ HAZARD, BROKEN, FLAW = "hazard", "broken", "flaw"
 POLICIES: Final[dict[str, str]] = {
     "returns": "The return period is 30 days.",
     "shipping": "The shipping fee is 4.90 EUR.",
-    "warranty": "The warranty lasts 24 months.",
+    "warranty": "The warranty is 24 months.",
     "wrapping": "The gift wrapping fee is 3 EUR.",
 }
 NEW_POLICY: Final = "The return period is 45 days."
