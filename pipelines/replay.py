@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 
 from governance.ports.product import DemoProduct
+from governance.records.rights import Purpose, Suppression
 from ingestion.recording import Recorded
 from ingestion.recording import replay as post_all
 from pipelines.errors import StepError
@@ -40,7 +41,12 @@ def replay(source: Settings, home: Path, ports: tuple[int, int], tell: Tell) -> 
         raise StepError(f"{home}: is not empty; a replay starts from nothing")
     home.mkdir(parents=True, exist_ok=True)
     target = load_settings(
-        data_home=home, keys_dir=source.keys, record_intake=False, intake_port=ports[0], gateway_port=ports[1]
+        data_home=home,
+        keys_dir=source.keys,
+        cache_dir=source.model_cache,
+        record_intake=False,
+        intake_port=ports[0],
+        gateway_port=ports[1],
     )
     shutil.copyfile(agent_path(source), agent_path(target))
     with Mill(source) as recorded, Mill(target) as fresh:
@@ -48,7 +54,7 @@ def replay(source: Settings, home: Path, ports: tuple[int, int], tell: Tell) -> 
             raise StepError(f"{source.home}: holds no recording; it is kept only where TIDEMILL_RECORD_INTAKE is set")
         first = _digests(recorded, _turn(recorded))
         product = load_demo_product(target)
-        _prepare(fresh, product, tell)
+        _prepare(recorded, fresh, product, tell)
         sent = _post(recorded, fresh, tell)
         with fresh.narrate(tell):
             second = _digests(fresh, _turn(fresh))
@@ -56,13 +62,20 @@ def replay(source: Settings, home: Path, ports: tuple[int, int], tell: Tell) -> 
     return {"bodies": sent, "equal": same, "first": _short(first), "second": _short(second), "ok": all(same.values())}
 
 
-def _prepare(mill: Mill, product: DemoProduct, tell: Tell) -> None:
-    bootstrap(mill, tell)
+def _prepare(recorded: Mill, fresh: Mill, product: DemoProduct, tell: Tell) -> None:
+    """The same contracts and consents, and the same people kept out."""
+    bootstrap(fresh, tell)
     events = [
-        event.model_copy(update={"subject": mill.door.subject(event.tenant_id, event.subject)})
+        event.model_copy(update={"subject": fresh.door.subject(event.tenant_id, event.subject)})
         for event in product.consents()
     ]
-    mill.store.rights.add_consents(events)
+    fresh.store.rights.add_consents(events)
+    for report in recorded.store.erasures.list():
+        fresh.store.rights.suppress(
+            Suppression(
+                tenant_id=report.tenant_id, subject=report.subject, since=report.at, request_id=report.request_id
+            )
+        )
 
 
 def _post(recorded: Mill, fresh: Mill, tell: Tell) -> int:
@@ -88,8 +101,6 @@ def _turn(mill: Mill) -> Turn:
 
 def _digests(mill: Mill, turn: Turn) -> dict[str, Any]:
     """Run the steps up to the dataset, or find them done, and name what they gave."""
-    from governance.records.rights import Purpose
-
     reports = {
         step.__name__: step(mill, turn)
         for step in (

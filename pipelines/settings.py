@@ -25,6 +25,7 @@ class Settings(BaseSettings):
 
     data_home: Path = Field(default=Path("data/home"), description="folder of everything that is written")
     keys_dir: Path | None = Field(default=None, description="folder of the keys; beside the data home when not set")
+    cache_dir: Path | None = Field(default=None, description="converted base models; beside the data home when not set")
     database_url: str | None = Field(default=None, description="SQLAlchemy URL; SQLite in the data home when not set")
     agent: str | None = Field(default=None, description="module:factory of the agent product; none: only intake")
     base_model: Path | None = Field(default=None, description="local model folder; the packaged model when not set")
@@ -73,7 +74,7 @@ class Settings(BaseSettings):
     @property
     def model_cache(self) -> Path:
         """Where converted base models are kept; shared by data homes that lie side by side."""
-        return self.home.parent / "cache"
+        return (CHECKOUT / self.cache_dir.expanduser()).resolve() if self.cache_dir else self.home.parent / "cache"
 
     def environment(self) -> dict[str, str]:
         """These settings as environment variables, for child processes."""

@@ -21,6 +21,12 @@ class DatasetRow(Record):
     origin: str
     """``takeover`` (a person's demonstration) or ``success`` (the agent's own run, confirmed)."""
 
+    def digest(self) -> str:
+        """The row's name: what is learned, from whom and by which right, but not when that right was last looked up."""
+        plain = self.plain()
+        plain["verdict"].pop("as_of")
+        return digest_json(plain)
+
 
 class Exclusion(Record):
     """A trajectory that was considered and left out."""
