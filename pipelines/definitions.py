@@ -45,7 +45,10 @@ frequently = dg.ScheduleDefinition(
 
 def run_config(scope: str, start: str, end: str) -> dg.RunConfig:
     """Which turn a run works on."""
-    return dg.RunConfig(resources={"turn": TurnResource(scope=scope, window_start=start, window_end=end)})
+    return dg.RunConfig(
+        resources={"turn": TurnResource(scope=scope, window_start=start, window_end=end)},
+        loggers={"console": {"config": {"log_level": "WARNING"}}},
+    )
 
 
 def run_request(scope: str, start: str, end: str, key: str) -> dg.RunRequest:

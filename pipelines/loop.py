@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import dagster as dg
 
 from governance.records.cycle import Cycle, CycleOutcome
@@ -14,13 +12,13 @@ from pipelines.turn import Turn, Window
 from pipelines.wiring import Mill
 
 
-def run_turn(mill: Mill, scope: Scope, window: Window, tell: Callable[[str], None]) -> Cycle:
+def run_turn(mill: Mill, scope: Scope, window: Window) -> Cycle:
     """Materialise the loop for one scope and window, and return the cycle as it ended."""
     from pipelines.definitions import SCOPE_TAG, definitions, run_config
 
     turn = turn_of(mill, scope, window)
     config = run_config(scope.name, window.start.isoformat(), window.end.isoformat())
-    with instance(mill.settings) as held, mill.narrate(tell):
+    with instance(mill.settings) as held:
         result = definitions.resolve_job_def("loop").execute_in_process(
             run_config=config, instance=held, tags={SCOPE_TAG: scope.name}, raise_on_error=False
         )

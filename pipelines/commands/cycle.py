@@ -20,5 +20,6 @@ def cycle(scope: str | None, start: str | None, end: str | None) -> Result:
     from pipelines.wiring import shared_mill
 
     mill = shared_mill(load_settings())
-    found = run_turn(mill, scope_named(mill, scope), window_of(mill, start, end), progress)
+    with mill.narrate(progress):
+        found = run_turn(mill, scope_named(mill, scope), window_of(mill, start, end))
     return {**found.plain(), "ok": found.outcome.value != "failed"}

@@ -67,7 +67,7 @@ class Demo:
         return turn_of(self._mill, main_scope(self._mill), self._window)
 
     def _turn(self) -> dict[str, Any]:
-        cycle = run_turn(self._mill, main_scope(self._mill), self._window, self._tell)
+        cycle = run_turn(self._mill, main_scope(self._mill), self._window)
         if cycle.outcome.value == "failed":
             raise StepError(f"cycle {cycle.id} failed: {'; '.join(cycle.reasons)}")
         return {"cycle": cycle.id, "outcome": cycle.outcome.value, "reasons": list(cycle.reasons)}
