@@ -41,95 +41,37 @@ class TurnResource(dg.ConfigurableResource[Turn]):
 Step = Callable[[Mill, Turn], Output]
 
 
-def _run(context: dg.AssetExecutionContext, resource: TurnResource, step: Step) -> dg.MaterializeResult[Any]:
-    """Run a step and report it."""
-    mill, turn = resource.mill(), resource.turn()
-    with mill.narrate(context.log.info):
-        report = step(mill, turn)
-    return dg.MaterializeResult(metadata={"cycle": turn.id, **{key: _metadata(value) for key, value in report.items()}})
+def step_asset(step: Step, *deps: dg.AssetsDefinition) -> dg.AssetsDefinition:
+    """The asset of a step, after the assets of ``deps``; the step's docstring is its description."""
+
+    @dg.asset(name=step.__name__, group_name=LOOP, deps=deps, description=step.__doc__)
+    def materialise(context: dg.AssetExecutionContext, turn: TurnResource) -> dg.MaterializeResult[Any]:
+        mill, working = turn.mill(), turn.turn()
+        with mill.narrate(context.log.info):
+            report = step(mill, working)
+        shown = {key: _metadata(value) for key, value in report.items()}
+        return dg.MaterializeResult(metadata={"cycle": working.id, **shown})
+
+    return materialise
 
 
 def _metadata(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool) else dg.MetadataValue.json(value)
 
 
-@dg.asset(group_name=LOOP)
-def base_model(context: dg.AssetExecutionContext, turn: TurnResource) -> dg.MaterializeResult[Any]:
-    """The frozen base as a local folder, by digest, and the first champion of each scope."""
-    return _run(context, turn, intake.base_model)
-
-
-@dg.asset(group_name=LOOP, deps=[base_model])
-def trajectories(context: dg.AssetExecutionContext, turn: TurnResource) -> dg.MaterializeResult[Any]:
-    """The spool drained through the door: spans, trajectories, signals, ledger."""
-    return _run(context, turn, intake.trajectories)
-
-
-@dg.asset(group_name=LOOP, deps=[trajectories])
-def worlds(context: dg.AssetExecutionContext, turn: TurnResource) -> dg.MaterializeResult[Any]:
-    """The snapshots that the window's runs started from, masked."""
-    return _run(context, turn, intake.worlds)
-
-
-@dg.asset(group_name=LOOP, deps=[trajectories])
-def patterns(context: dg.AssetExecutionContext, turn: TurnResource) -> dg.MaterializeResult[Any]:
-    """Failures that belong together, each with its lever and the reason for it."""
-    return _run(context, turn, improving.patterns)
-
-
-@dg.asset(group_name=LOOP, deps=[patterns])
-def proposals(context: dg.AssetExecutionContext, turn: TurnResource) -> dg.MaterializeResult[Any]:
-    """One change per lever that a pattern asks for."""
-    return _run(context, turn, improving.proposals)
-
-
-@dg.asset(group_name=LOOP, deps=[worlds, trajectories])
-def tasks(context: dg.AssetExecutionContext, turn: TurnResource) -> dg.MaterializeResult[Any]:
-    """Evals rebuilt from traces, admitted, split by subject and time."""
-    return _run(context, turn, gating.tasks)
-
-
-@dg.asset(group_name=LOOP, deps=[proposals, worlds, tasks])
-def dataset(context: dg.AssetExecutionContext, turn: TurnResource) -> dg.MaterializeResult[Any]:
-    """Training rows with a verdict each, and every exclusion with its reason."""
-    return _run(context, turn, improving.dataset)
-
-
-@dg.asset(group_name=LOOP, deps=[dataset])
-def adapter(context: dg.AssetExecutionContext, turn: TurnResource) -> dg.MaterializeResult[Any]:
-    """A LoRA adapter trained from the frozen base on the rows that are still allowed."""
-    return _run(context, turn, improving.adapter)
-
-
-@dg.asset(group_name=LOOP, deps=[adapter])
-def candidate(context: dg.AssetExecutionContext, turn: TurnResource) -> dg.MaterializeResult[Any]:
-    """One candidate release: base, adapter, harness and context by digest."""
-    return _run(context, turn, improving.candidate)
-
-
-@dg.asset(group_name=LOOP, deps=[candidate, tasks])
-def evaluation(context: dg.AssetExecutionContext, turn: TurnResource) -> dg.MaterializeResult[Any]:
-    """Champion and candidate on the held-out tasks, as whole releases, in restored worlds."""
-    return _run(context, turn, gating.evaluation)
-
-
-@dg.asset(group_name=LOOP, deps=[evaluation])
-def gate_report(context: dg.AssetExecutionContext, turn: TurnResource) -> dg.MaterializeResult[Any]:
-    """The paired test: pass, fail or inconclusive, with an interval."""
-    return _run(context, turn, gating.gate_report)
-
-
-@dg.asset(group_name=LOOP, deps=[gate_report])
-def registration(context: dg.AssetExecutionContext, turn: TurnResource) -> dg.MaterializeResult[Any]:
-    """The candidate in MLflow, with its run, dataset and metrics."""
-    return _run(context, turn, releasing.registration)
-
-
-@dg.asset(group_name=LOOP, deps=[registration])
-def promotion(context: dg.AssetExecutionContext, turn: TurnResource) -> dg.MaterializeResult[Any]:
-    """On pass: adapter loaded, probe answered, champion switched. The cycle ends with its outcome."""
-    return _run(context, turn, releasing.promotion)
-
+base_model = step_asset(intake.base_model)
+trajectories = step_asset(intake.trajectories, base_model)
+worlds = step_asset(intake.worlds, trajectories)
+patterns = step_asset(improving.patterns, trajectories)
+proposals = step_asset(improving.proposals, patterns)
+tasks = step_asset(gating.tasks, worlds, trajectories)
+dataset = step_asset(improving.dataset, proposals, worlds, tasks)
+adapter = step_asset(improving.adapter, dataset)
+candidate = step_asset(improving.candidate, adapter)
+evaluation = step_asset(gating.evaluation, candidate, tasks)
+gate_report = step_asset(gating.gate_report, evaluation)
+registration = step_asset(releasing.registration, gate_report)
+promotion = step_asset(releasing.promotion, registration)
 
 LOOP_ASSETS: list[dg.AssetsDefinition] = [
     base_model, trajectories, worlds, patterns, proposals, tasks, dataset, adapter, candidate, evaluation,

@@ -42,13 +42,13 @@ class Settings(BaseSettings):
 
     vllm_dtype: str | None = Field(default=None, description="bfloat16 or float32; what the CPU computes natively")
     train_share: float = Field(default=0.6, gt=0, lt=1, description="part of the window that is learned from")
-    eval_tasks: int = Field(default=96, ge=1, description="held-out tasks that each arm runs, at most")
+    eval_tasks: int = Field(default=88, ge=1, description="held-out tasks that each arm runs, at most")
     gate_tasks: int = Field(default=80, ge=1, description="held-out tasks below which the gate decides nothing")
     concurrency: int = Field(default=16, ge=1, description="runs at once in an evaluation")
     lora_rank: int = Field(default=16, description="rank of the adapters")
     learning_rate: float = Field(default=1.5e-3, gt=0, description="of the adapters' training")
     epochs: int = Field(default=2, ge=1, description="passes over the training rows")
-    rehearsal_ratio: float = Field(default=0.5, ge=0, description="confirmed successes per takeover in a dataset")
+    rehearsal_ratio: float = Field(default=0.3, ge=0, description="confirmed successes per takeover in a dataset")
 
     @property
     def home(self) -> Path:

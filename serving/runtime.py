@@ -117,7 +117,8 @@ class _Run:
     async def to_end(self, tokens: ChatTokens) -> None:
         """Step until something stops the run."""
         context = self._bundle.context
-        facts = context.facts_at(self._request.at)
+        topic = self._request.topic
+        facts = [fact for fact in context.facts_at(self._request.at) if self._harness.states(topic, fact.key)]
         self._messages = [
             render(self._harness, facts, self.shown, context.playbook),
             text_message(Role.USER, self._request.message),

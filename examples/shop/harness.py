@@ -47,10 +47,10 @@ MISLEADING_ORDER_ID: Final[dict[str, Any]] = {
 }
 
 PERMISSIONS: Final = (
-    PermissionRule(topic=DELIVERY, tools=("get_order",)),
+    PermissionRule(topic=DELIVERY, tools=("get_order",), facts=()),
     PermissionRule(topic=QUESTION, tools=("reply",)),
-    PermissionRule(topic=REFUND, tools=("refund_order",)),
-    PermissionRule(topic=PROBLEM, tools=("replace_item", "give_credit", "escalate_case")),
+    PermissionRule(topic=REFUND, tools=("refund_order",), facts=()),
+    PermissionRule(topic=PROBLEM, tools=("replace_item", "give_credit", "escalate_case"), facts=()),
 )
 """``read_policy`` is for people at the desk; once a write succeeded, the harness offers ``reply`` alone."""
 

@@ -31,10 +31,12 @@ class ToolSpec(Record):
 
 
 class PermissionRule(Record):
-    """Which tools the agent may call for a request topic, in the order offered."""
+    """Which tools the agent may call for a request topic, in the order offered, and which facts it is told."""
 
     topic: str
     tools: tuple[str, ...]
+    facts: tuple[str, ...] | None = None
+    """Keys of the facts that the prompt states for the topic; None states all that hold."""
 
 
 class Sampling(Record):
@@ -69,6 +71,11 @@ class Harness(Record):
     def tool(self, name: str) -> ToolSpec | None:
         """The tool of that name, or None."""
         return next((tool for tool in self.tools if tool.name == name), None)
+
+    def states(self, topic: str | None, fact_key: str) -> bool:
+        """Whether the prompt of a topic states the fact of that key."""
+        rule = next((rule for rule in self.permissions if rule.topic == topic), None)
+        return rule is None or rule.facts is None or fact_key in rule.facts
 
     def permitted(self, topic: str | None) -> tuple[str, ...]:
         """Names of the tools offered for a topic; all of them where no rule names the topic."""
