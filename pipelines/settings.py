@@ -46,9 +46,9 @@ class Settings(BaseSettings):
     gate_tasks: int = Field(default=80, ge=1, description="held-out tasks below which the gate decides nothing")
     concurrency: int = Field(default=16, ge=1, description="runs at once in an evaluation")
     lora_rank: int = Field(default=16, description="rank of the adapters")
-    learning_rate: float = Field(default=1.5e-3, gt=0, description="of the adapters' training")
-    epochs: int = Field(default=2, ge=1, description="passes over the training rows")
-    rehearsal_ratio: float = Field(default=0.3, ge=0, description="confirmed successes per takeover in a dataset")
+    learning_rate: float = Field(default=1e-3, gt=0, description="of the adapters' training")
+    epochs: int = Field(default=3, ge=1, description="passes over the training rows")
+    rehearsal_ratio: float = Field(default=1.0, ge=0, description="confirmed successes per takeover in a dataset")
 
     @property
     def home(self) -> Path:

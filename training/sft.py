@@ -36,10 +36,8 @@ QUIET: Final = (
     "HF_HUB_OFFLINE=1",
     "HF_HUB_DISABLE_TELEMETRY=1",
     "TOKENIZERS_PARALLELISM=false",
-    "OMP_WAIT_POLICY=PASSIVE",
 )
-"""The worker asks nobody on the internet and reports to nobody (TRL would, when a trainer is made), and its threads
-sleep while they wait: on a shared machine threads that spin take from each other what they wait for."""
+"""The worker asks nobody on the internet and reports to nobody; TRL would, when a trainer is made."""
 
 
 @dataclass(frozen=True)

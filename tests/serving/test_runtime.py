@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from governance.ports.engine import Completion, CompletionRequest
 from governance.ports.tools import ToolSession
 from governance.records.context import Context, Fact
+from governance.records.harness import PermissionRule
 from governance.records.release import ReleaseBundle
 from governance.records.rollout import AgentRequest, Rollout, StopReason
 from serving.errors import EngineUnavailable
@@ -63,6 +64,32 @@ def test_after_a_write_only_the_answer_is_offered() -> None:
     engine = Script(WRITE, REPLY)
     play(engine, release=bundle(answer_after_write=False), topic="refund")
     assert engine.requests[1].tools == ("refund_order",)
+
+
+def test_a_tool_that_succeeded_need_not_be_offered_again() -> None:
+    engine = Script(READ, REPLY)
+    rollout = play(engine, release=bundle(repeat_tools=False))
+    assert rollout.stop is StopReason.ANSWERED
+    assert [sent.tools for sent in engine.requests] == [("get_order", "reply"), ("reply",)]
+    again = play(Script(READ, READ, REPLY), release=bundle(repeat_tools=False, max_errors=2))
+    assert [call.error_type for call in again.calls] == [None, "not_permitted"]
+
+
+def test_where_nothing_is_left_the_answer_is() -> None:
+    engine = Script(READ, REPLY)
+    rules = (PermissionRule(topic="delivery", tools=("get_order",)),)
+    play(engine, release=bundle(repeat_tools=False, permissions=rules))
+    assert [sent.tools for sent in engine.requests] == [("get_order",), ("reply",)]
+
+
+def test_a_topic_is_told_only_the_facts_that_its_rule_names() -> None:
+    facts = tuple(Fact(key=key, text=f"The {key} is known.", valid_from=AT) for key in ("fee", "period"))
+    rules = (PermissionRule(topic="delivery", tools=("reply",), facts=("fee",)),)
+    for topic, told in (("delivery", ["fee"]), ("refund", ["fee", "period"])):
+        engine = Script(REPLY)
+        play(engine, release=bundle(context=Context(facts=facts), permissions=rules), topic=topic)
+        prompt = engine.requests[0].messages[0].text
+        assert [fact.key for fact in facts if fact.text in prompt] == told
 
 
 def test_the_prompt_names_the_answer_tool_though_it_comes_later() -> None:

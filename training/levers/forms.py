@@ -83,20 +83,21 @@ def _literal(text: str) -> str:
     return "".join(f"\\{char}" if char in r".^$*+?{}[]\|()/" else char for char in text)
 
 
-def example(form: dict[str, Any]) -> str | None:
-    """A made-up value of the form, so that a description quotes nobody's."""
+_PIECES: Final = re.compile(r"\[([^\]]+)\]\{(\d+)(?:,(\d+))?\}|((?:\\.|[^\[\\])+)")
+_NAMES: Final = {"0-9": "digits", "A-Z": "capital letters", "a-z": "small letters"}
+
+
+def describe(form: dict[str, Any]) -> str:
+    """The form in words, without an example: a small model copies an example instead of what the customer wrote."""
     if "enum" in form:
-        return str(form["enum"][0])
+        return f"one of {', '.join(map(str, form['enum']))}"
     if "pattern" not in form:
-        return None
-    digits = iter("1234567890" * 10)
-
-    def fill(match: re.Match[str]) -> str:
-        classes, count = match[1], int(match[2])
-        if classes == "0-9":
-            return "".join(next(digits, "0") for _ in range(count))
-        return ("A" if "A-Z" in classes else "a") * count
-
-    filled = re.sub(r"\[([^\]]+)\]\{(\d+)(?:,\d+)?\}", fill, form["pattern"][1:-1])
-    made = re.sub(r"\\(.)", r"\1", filled)
-    return made if valid(form, made) else None
+        return f"a JSON {form['type']}"
+    pieces = []
+    for classes, least, most, literal in _PIECES.findall(form["pattern"][1:-1]):
+        if literal:
+            pieces.append(re.sub(r"\\(.)", r"\1", literal))
+        else:
+            count = least if most in {"", least} else f"{least} to {most}"
+            pieces.append(f"{count} {_NAMES.get(classes, 'letters or digits')}")
+    return " and ".join(pieces)
