@@ -8,6 +8,7 @@ from itertools import chain, combinations
 
 import pytest
 
+from examples.shop.world import CHANGE_DAY, NEW_POLICY
 from governance.records.context import Fact
 from governance.records.lever import Lever, Pattern
 from governance.records.trajectory import Actor, Outcome, Trajectory
@@ -75,9 +76,9 @@ def test_the_fact_changed_when_the_documents_did() -> None:
     change = found.evidence["change_point"]
     assert found.evidence["valid_from"] == found.evidence["first"]
     assert (
-        (START + timedelta(days=3)).isoformat()
+        (START + timedelta(days=CHANGE_DAY)).isoformat()
         <= found.evidence["valid_from"]
-        < (START + timedelta(days=4)).isoformat()
+        < (START + timedelta(days=CHANGE_DAY + 1)).isoformat()
     )
     assert (found.evidence["old_values"], found.evidence["new_values"]) == (["30 days"], ["45 days"])
     assert change["failed_after"] / change["runs_after"] > change["failed_before"] / change["runs_before"]
@@ -106,14 +107,14 @@ def test_a_fact_that_the_context_lacks_is_missing() -> None:
 
 def test_a_champion_that_knows_the_new_fact_is_not_told_again() -> None:
     one = week(("policy_change",))
-    fact = Fact(key="returns", text="Items can be returned within 45 days.", valid_from=START + timedelta(days=3))
+    fact = Fact(key="returns", text=NEW_POLICY, valid_from=START + timedelta(days=CHANGE_DAY))
     patterns = route("s", one.trajectories, one.signals, one.harness, one.context.with_fact(fact))
     assert moved(patterns) == set()
 
 
 def test_a_document_that_contradicts_itself_is_held() -> None:
     one = week(("policy_change",))
-    since, flipped = START + timedelta(days=3), []
+    since, flipped = START + timedelta(days=CHANGE_DAY), []
     for number, run in enumerate(one.trajectories):
         late = run.started_at >= since and number % 2 == 0
         calls = tuple(
