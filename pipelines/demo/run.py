@@ -34,7 +34,7 @@ class Demo:
     def run(self, *, ablation: bool) -> dict[str, Any]:
         """Run every stage that is not done, and return the summary."""
         with self._mill.narrate(self._tell):
-            self._stages.run("prepare", self._prepare)
+            self._stages.run("prepare", self.prepare)
             self._serve()
             self._stages.run("production week", self._play)
             first = self._stages.run("turn of the loop", self._turn)
@@ -46,7 +46,8 @@ class Demo:
         report = write(summary, self._mill.settings.home / "report" / "index.html")
         return {**summary, "report": str(report)}
 
-    def _prepare(self) -> dict[str, Any]:
+    def prepare(self) -> dict[str, Any]:
+        """Record contracts and consents, prepare the base, deploy the first champion."""
         bootstrap(self._mill, self._tell)
         events = [
             event.model_copy(update={"subject": self._mill.door.subject(event.tenant_id, event.subject)})
