@@ -213,7 +213,9 @@ def test_the_facts_of_the_rows_own_time_stand_in_its_prompt(shop: Week) -> None:
     context = Context(facts=(old,)).with_fact(Fact(key="hours", text="OPEN TILL NINE", valid_from=START.replace(day=3)))
     scope = Scope(agent_name="shop-support", tenants=("harbor", "juniper"))
     policy = DatasetPolicy(max_tokens=4000)
-    made = asyncio.run(build(scope, sources(shop), candidate(shop, context=context), policy, "1"))
+    told = tuple(rule.model_copy(update={"facts": None}) for rule in shop.harness.permissions)
+    harness = shop.harness.model_copy(update={"permissions": told})
+    made = asyncio.run(build(scope, sources(shop), candidate(shop, context=context, harness=harness), policy, "1"))
     at = {one.id: one.started_at for one in shop.trajectories}
     seen = set()
     for row in made.rows:
