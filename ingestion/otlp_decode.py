@@ -20,6 +20,9 @@ from ingestion.otlp_fields import SpanFault
 PROTOBUF: Final = "application/x-protobuf"
 JSON: Final = "application/json"
 _GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
+MAX_MEMBERS: Final = 64
+MAX_SPANS: Final = 50_000
+"""Of one request; exporters send hundreds. What decodes costs memory, whether or not it is a span."""
 
 
 def decode(
@@ -29,14 +32,15 @@ def decode(
 
     Raises:
         DecodeError: when the body is not what its content type says.
+        BodyTooLarge: when it has more than ``MAX_SPANS`` entries.
         WrongSignal: when it is an export of another signal.
 
     """
     match content_type:
         case "application/x-protobuf":
-            return otlp_protobuf.read(body, received_unix_nano, max_age_nano)
+            return otlp_protobuf.read(body, received_unix_nano, max_age_nano, MAX_SPANS)
         case "application/json":
-            return otlp_json.read(body, received_unix_nano, max_age_nano)
+            return otlp_json.read(body, received_unix_nano, max_age_nano, MAX_SPANS)
     raise DecodeError(f"no decoder for {content_type}")
 
 
@@ -45,12 +49,15 @@ def unpack_gzip(data: bytes, limit: int) -> bytes:
 
     Raises:
         BodyTooLarge: as soon as it grows beyond ``limit`` bytes.
-        DecodeError: when it is not gzip, or ends early.
+        DecodeError: when it is not gzip, ends early, or has more members than any exporter writes: each member costs
+            a copy of what follows it.
 
     """
     parts: list[bytes] = []
     room = limit
     while data:
+        if len(parts) == MAX_MEMBERS:
+            raise DecodeError(f"the gzip stream has more than {MAX_MEMBERS} members")
         member = zlib.decompressobj(_GZIP_WINDOW)
         try:
             part = member.decompress(data, room + 1)

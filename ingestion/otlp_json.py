@@ -12,7 +12,7 @@ import re
 from typing import Any, Final
 
 from governance.records.span import Span
-from ingestion.errors import DecodeError, WrongSignal
+from ingestion.errors import BodyTooLarge, DecodeError, WrongSignal
 from ingestion.otlp_fields import SPAN_BYTES, TRACE_BYTES, Refused, SpanFault, build, id_text
 from ingestion.otlp_values import UINT32, UINT64, ValueFault, attributes_from_json, integer
 from ingestion.text import clean
@@ -24,11 +24,12 @@ _INT32: Final = (0, 2**31 - 1)
 _HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-def read(body: bytes, received_unix_nano: int, max_age_nano: int | None) -> list[Span | SpanFault]:
+def read(body: bytes, received_unix_nano: int, max_age_nano: int | None, most: int) -> list[Span | SpanFault]:
     """The spans of a body, in order, each as itself or as its fault.
 
     Raises:
         DecodeError: when the envelope is broken.
+        BodyTooLarge: when it has more than ``most`` entries.
         WrongSignal: when it is an export of another signal.
 
     """
@@ -45,6 +46,8 @@ def read(body: bytes, received_unix_nano: int, max_age_nano: int | None) -> list
             spans = _field(scoped, "spans")
             if spans is not None and not isinstance(spans, list):
                 raise DecodeError("spans is not a list")
+            if len(results) + len(spans or ()) > most:
+                raise BodyTooLarge(f"the body has more than {most} spans")
             context = (_field(group, "resource"), _field(scoped, "scope"))
             results.extend(_one(span, *context, received_unix_nano, max_age_nano) for span in spans or [])
     return results

@@ -6,17 +6,18 @@ from typing import Any
 
 from governance.records.span import Span
 from ingestion import wire
-from ingestion.errors import DecodeError, WrongSignal
+from ingestion.errors import BodyTooLarge, DecodeError, WrongSignal
 from ingestion.otlp_fields import SPAN_BYTES, TRACE_BYTES, Refused, SpanFault, build, id_bytes
 from ingestion.otlp_values import ValueFault, attributes_from_proto
 from ingestion.text import clean_bytes
 
 
-def read(body: bytes, received_unix_nano: int, max_age_nano: int | None) -> list[Span | SpanFault]:
+def read(body: bytes, received_unix_nano: int, max_age_nano: int | None, most: int) -> list[Span | SpanFault]:
     """The spans of a body, in order, each as itself or as its fault.
 
     Raises:
         DecodeError: when the envelope is broken.
+        BodyTooLarge: when it has more than ``most`` entries.
         WrongSignal: when nothing in it can be a span.
 
     """
@@ -24,6 +25,8 @@ def read(body: bytes, received_unix_nano: int, max_age_nano: int | None) -> list
     results: list[Span | SpanFault] = []
     for group in request.resource_spans:
         for scoped in group.scope_spans:
+            if len(results) + len(scoped.spans) > most:
+                raise BodyTooLarge(f"the body has more than {most} spans")
             results.extend(
                 _one(data, group.resource, scoped.scope, received_unix_nano, max_age_nano) for data in scoped.spans
             )

@@ -169,6 +169,8 @@ class Receiver:
     async def _decode(self, envelope: Envelope, tenant_id: str) -> tuple[int, list[SpanFault]]:
         try:
             decoded = await run_in_threadpool(envelope.spans) if len(envelope.body) > _LARGE else envelope.spans()
+        except BodyTooLarge as error:
+            raise Refusal(413, replies.INVALID_ARGUMENT, str(error)) from error
         except DecodeError as error:
             _log.warning("refused a body of tenant %s: %s", tenant_id, error)
             raise Refusal(400, replies.INVALID_ARGUMENT, str(error)) from error

@@ -47,13 +47,16 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+HELP = """Tidemill: agents that get better from their own traces, within the rights of the people in them.
+
+\b
+Start here:
+  ./tidemill demo      one week of traces, one turn of the loop, a report
+  ./tidemill test      every check
+"""
+
+
+@click.group(cls=LazyGroup, help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option("0.1.0", prog_name="tidemill")
 def main() -> None:
-    r"""Tidemill: agents that get better from their own traces, within the rights of the people in them.
-
-    \b
-    Start here:
-      ./tidemill demo      one week of traces, one turn of the loop, a report
-      ./tidemill test      every check
-    """
+    """Run one of ``COMMANDS``."""

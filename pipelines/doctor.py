@@ -48,14 +48,19 @@ def settings_table(settings: Settings) -> dict[str, Any]:
         **chosen,
         "data_home": str(settings.home),
         "keys_dir": str(settings.keys),
-        "database_url": _no_password(settings),
+        "database_url": _no_password(settings.database),
+        "mlflow_tracking_uri": _no_password(settings.tracking_uri),
     }
 
 
-def _no_password(settings: Settings) -> str:
+def _no_password(url: str) -> str:
     from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
 
-    return make_url(settings.database).render_as_string(hide_password=True)
+    try:
+        return make_url(url).render_as_string(hide_password=True)
+    except ArgumentError:
+        return "not a URL"
 
 
 def _packages() -> list[Finding]:
@@ -101,7 +106,10 @@ def _keys(settings: Settings) -> Finding:
 
 
 def _agent(settings: Settings) -> Finding:
-    name = chosen(settings)["agent"]
+    try:
+        name = chosen(settings)["agent"]
+    except TidemillError as error:
+        return Finding("agent", "problem", str(error))
     if name is None:
         means = "none: spans are taken and nothing is learned; set TIDEMILL_AGENT (docs/engineers.md)"
         return Finding("agent", "note", means)

@@ -76,7 +76,9 @@ def main_scope(mill: Mill) -> Scope:
     """
     found = mill.scopes()
     if not found:
-        raise StepError("no tenant has a contract, so there is no scope to work on; run: tidemill doctor")
+        raise StepError(
+            "no tenant of an agent has a contract, so nothing can be worked on; set TIDEMILL_AGENT (docs/engineers.md)"
+        )
     return max(found, key=lambda scope: (len(scope.tenants), scope.name))
 
 

@@ -50,9 +50,12 @@ def chosen(settings: Settings) -> dict[str, Any]:
         return {"agent": settings.agent, "options": {}}
     try:
         held: dict[str, Any] = json.loads(path.read_text())
-        return {"agent": held["agent"], "options": dict(held["options"])}
+        agent, options = held["agent"], dict(held["options"])
     except (ValueError, KeyError, TypeError) as error:
         raise ProductError(f"{path}: not what `choose` writes: {error}") from error
+    if agent is not None and not isinstance(agent, str):
+        raise ProductError(f"{path}: agent is not a string")
+    return {"agent": agent, "options": options}
 
 
 def has_product(settings: Settings) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -21,7 +22,7 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 class Settings(BaseSettings):
     """What can be configured. ``tidemill doctor`` prints each value and what a missing one means."""
 
-    model_config = SettingsConfigDict(env_prefix="TIDEMILL_", frozen=True, extra="forbid")
+    model_config = SettingsConfigDict(env_prefix="TIDEMILL_", env_ignore_empty=True, frozen=True, extra="forbid")
 
     data_home: Path = Field(default=Path("data/home"), description="folder of everything that is written")
     keys_dir: Path | None = Field(default=None, description="folder of the keys; beside the data home when not set")
@@ -30,22 +31,24 @@ class Settings(BaseSettings):
     agent: str | None = Field(default=None, description="module:factory of the agent product; none: only intake")
     base_model: Path | None = Field(default=None, description="local model folder; the packaged model when not set")
     host: str = Field(default="127.0.0.1", description="address that servers listen on")
-    intake_port: int = Field(default=4318, description="OTLP/HTTP intake")
-    gateway_port: int = Field(default=4000, description="gateway to the champion")
-    vllm_port: int = Field(default=8000, description="vLLM")
-    dagster_port: int = Field(default=3000, description="Dagster UI")
-    mlflow_port: int = Field(default=5000, description="MLflow UI")
+    intake_port: int = Field(default=4318, ge=1, le=65535, description="OTLP/HTTP intake")
+    gateway_port: int = Field(default=4000, ge=1, le=65535, description="gateway to the champion")
+    vllm_port: int = Field(default=8000, ge=1, le=65535, description="vLLM")
+    dagster_port: int = Field(default=3000, ge=1, le=65535, description="Dagster UI")
+    mlflow_port: int = Field(default=5000, ge=1, le=65535, description="MLflow UI")
     mlflow_tracking_uri: str | None = Field(default=None, description="MLflow; SQLite in the data home when not set")
 
     max_loras: int = Field(default=4, description="adapters that vLLM holds at once: champions, rollback targets, arms")
     record_intake: bool = Field(default=False, description="keep accepted bodies, sealed, for a replay")
 
-    vllm_dtype: str | None = Field(default=None, description="bfloat16 or float32; what the CPU computes natively")
+    vllm_dtype: Literal["bfloat16", "float32", "float16"] | None = Field(
+        default=None, description="what the CPU computes natively when not set"
+    )
     train_share: float = Field(default=0.6, gt=0, lt=1, description="part of the window that is learned from")
     eval_tasks: int = Field(default=88, ge=1, description="held-out tasks that each arm runs, at most")
     gate_tasks: int = Field(default=80, ge=1, description="held-out tasks below which the gate decides nothing")
     concurrency: int = Field(default=16, ge=1, description="runs at once in an evaluation")
-    lora_rank: int = Field(default=16, description="rank of the adapters")
+    lora_rank: int = Field(default=16, ge=1, le=256, description="rank of the adapters")
     learning_rate: float = Field(default=1e-3, gt=0, description="of the adapters' training")
     epochs: int = Field(default=3, ge=1, description="passes over the training rows")
     rehearsal_ratio: float = Field(default=1.0, ge=0, description="confirmed successes per takeover in a dataset")
@@ -64,12 +67,12 @@ class Settings(BaseSettings):
     @property
     def database(self) -> str:
         """The database's URL."""
-        return self.database_url or f"sqlite:///{self.home / 'tidemill.db'}"
+        return self.database_url or sqlite_url(self.home / "tidemill.db")
 
     @property
     def tracking_uri(self) -> str:
         """MLflow's tracking URI."""
-        return self.mlflow_tracking_uri or f"sqlite:///{self.home / 'mlflow' / 'mlflow.db'}"
+        return self.mlflow_tracking_uri or sqlite_url(self.home / "mlflow" / "mlflow.db")
 
     @property
     def model_cache(self) -> Path:
@@ -82,6 +85,13 @@ class Settings(BaseSettings):
             f"TIDEMILL_{name.upper()}": str(value) for name, value in self.model_dump().items() if value is not None
         }
         return {**chosen, "TIDEMILL_DATA_HOME": str(self.home), "TIDEMILL_KEYS_DIR": str(self.keys)}
+
+
+def sqlite_url(path: Path) -> str:
+    """The URL of a SQLite file; signs that mean something in a URL are escaped, so the file lies where it should."""
+    from sqlalchemy.engine import URL
+
+    return URL.create("sqlite", database=str(path)).render_as_string()
 
 
 def load_settings(**overrides: object) -> Settings:

@@ -62,7 +62,7 @@ class Supervisor:
             if healthy(service.health, timeout=1.0):
                 raise ServiceError(
                     f"{service.name}: something that this data home did not start answers at {service.health}; "
-                    f"stop it or choose another port (TIDEMILL_{service.name.upper()}_PORT)"
+                    "stop it or choose another port (docs/engineers.md, Settings)"
                 )
             self._spawn(service)
             self._wait(service, progress)
@@ -72,12 +72,12 @@ class Supervisor:
         record = self._run_dir / f"{name}.json"
         if not record.exists():
             return None
-        entry = json.loads(record.read_text())
         try:
+            entry = json.loads(record.read_text())
             process = psutil.Process(entry["pid"])
             same = abs(process.create_time() - entry["created"]) < 1.0
             alive = same and process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-        except psutil.Error:
+        except (psutil.Error, ValueError, KeyError, TypeError):
             return None
         return process if alive else None
 
@@ -112,7 +112,9 @@ class Supervisor:
                 start_new_session=True,
             )
         entry = {"pid": process.pid, "created": psutil.Process(process.pid).create_time()}
-        (self._run_dir / f"{service.name}.json").write_text(json.dumps(entry))
+        partial = self._run_dir / f"{service.name}.new"
+        partial.write_text(json.dumps(entry))
+        partial.replace(self._run_dir / f"{service.name}.json")
 
     def _wait(self, service: Service, progress: Progress) -> None:
         started = time.monotonic()

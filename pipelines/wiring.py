@@ -91,7 +91,7 @@ class Mill:
     @cached_property
     def store(self) -> Store:
         """The database."""
-        self.settings.home.mkdir(parents=True, exist_ok=True)
+        self.settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         return Store.open(
             self.settings.database,
             clock=self.clock,
@@ -199,6 +199,7 @@ class Mill:
             served_name=self.base.name,
             host=self.settings.host,
             max_loras=self.settings.max_loras,
+            max_lora_rank=max(8, 1 << (self.settings.lora_rank - 1).bit_length()),  # vLLM takes powers of two
             dtype=self.settings.vllm_dtype or native_dtype(),
         )
 

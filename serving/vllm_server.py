@@ -27,10 +27,9 @@ ROOT = Path(__file__).resolve().parent.parent
 POLL_SECONDS = 0.5
 SAY_SECONDS = 5.0
 STRUCTURED = '{"backend":"xgrammar","disable_any_whitespace":true}'
-"""A switch of the server: in a request vLLM takes ``disable_any_whitespace`` and ignores it."""
+"""One text form of JSON: a small model that may write white space writes it without end. It is a switch of the server:
+in a request vLLM takes ``disable_any_whitespace`` and ignores it."""
 LOG_LINES = 15
-STRUCTURED_OUTPUTS = '{"backend": "xgrammar", "disable_any_whitespace": true}'
-"""One text form of JSON: a small model that may write white space writes it without end."""
 
 Progress = Callable[[str], None]
 
@@ -70,7 +69,6 @@ class VllmSettings:
         command += ["--served-model-name", self.served_name, "--dtype", self.dtype, "--enforce-eager"]
         command += ["--max-model-len", str(self.max_model_len), "--max-num-seqs", str(self.max_num_seqs)]
         command += ["--block-size", str(self.block_size), "--structured-outputs-config", STRUCTURED]
-        command += ["--structured-outputs-config", STRUCTURED_OUTPUTS]
         if self.lora:
             command += ["--enable-lora", "--max-loras", str(self.max_loras)]
             command += ["--max-lora-rank", str(self.max_lora_rank)]

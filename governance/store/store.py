@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 
+from sqlalchemy.exc import SQLAlchemyError
+
+from governance.errors import StoreError
 from governance.ports.clock import Clock, IdFactory, RandomIds
 from governance.ports.erasable import Erasable
 from governance.store import migrate, schema, sweep
@@ -83,10 +86,15 @@ class Store:
 
         Raises:
             MigrationNeeded: when the schema is newer than this code.
+            StoreError: when the URL is none, the server does not answer, or the file is no database.
 
         """
-        database = Database(url)
-        migrate.upgrade(database.engine)
+        try:
+            database = Database(url)
+            migrate.upgrade(database.engine)
+        except SQLAlchemyError as error:
+            cause = str(getattr(error, "orig", None) or error).splitlines()[0]
+            raise StoreError(f"the database cannot be opened ({type(error).__name__}): {cause}") from error
         own_key = secrets.token_bytes(32)
         return cls(Kit(database, clock, ids or RandomIds(), block_key or (lambda _tenant: own_key)))
 

@@ -29,7 +29,7 @@ def reports(function: Callable[..., Result]) -> Callable[..., None]:
     def command(*args: Any, as_json: bool, **kwargs: Any) -> None:
         try:
             result = function(*args, **kwargs)
-        except (TidemillError, ValidationError) as error:
+        except (TidemillError, ValidationError, OSError) as error:
             _fail(error, as_json=as_json)
         click.echo(json.dumps(result, sort_keys=True, default=str) if as_json else table(result))
         if result.get("ok") is False:

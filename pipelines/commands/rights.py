@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from pipelines.commands.output import Result, reports
@@ -17,13 +15,18 @@ def rights() -> None:
 
 
 def _record(status: str, tenant: str, purposes: tuple[str, ...], notice: str) -> Result:
+    from governance.errors import RightsError
     from governance.records.rights import ConsentStatus, Purpose
+    from pipelines.commands.person import known_tenant, read_person
     from pipelines.operations import record_consent
     from pipelines.settings import load_settings
     from pipelines.wiring import Mill
 
+    raw_id = read_person()
     with Mill(load_settings()) as mill:
-        subject = mill.door.subject(tenant, sys.stdin.readline().strip())
+        subject = mill.door.subject(known_tenant(mill, tenant), raw_id)
+        if mill.store.rights.is_suppressed(tenant, subject):
+            raise RightsError("this person was erased and stays out; what they say now is not recorded")
         chosen = [Purpose(name) for name in (purposes or PURPOSES)]
         for purpose in chosen:
             record_consent(mill, tenant, subject, purpose, status=ConsentStatus(status), notice=notice)
@@ -57,10 +60,12 @@ def withdraw(tenant: str, purposes: tuple[str, ...], notice: str) -> Result:
 def verdict(tenant: str, purpose: str) -> Result:
     """Say whether a person's data may be used for a purpose now, and why."""
     from governance.records.rights import PURPOSE_IRI, Purpose
+    from pipelines.commands.person import known_tenant, read_person
     from pipelines.settings import load_settings
     from pipelines.wiring import Mill
 
+    raw_id = read_person()
     with Mill(load_settings()) as mill:
-        subject = mill.door.subject(tenant, sys.stdin.readline().strip())
+        subject = mill.door.subject(known_tenant(mill, tenant), raw_id)
         found = mill.store.rights.verdict(Purpose(purpose), tenant, subject, mill.clock.now())
     return {"subject": subject, "purpose_iri": PURPOSE_IRI[Purpose(purpose)], **found.plain()}

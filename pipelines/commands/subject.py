@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from pipelines.commands.output import Result, progress, reports
@@ -19,11 +17,13 @@ def subject() -> None:
 @reports
 def show(tenant: str) -> Result:
     """Say what is held of a person, where, and which releases were made in part from it."""
+    from pipelines.commands.person import known_tenant, read_person
     from pipelines.settings import load_settings
     from pipelines.wiring import Mill
 
+    raw_id = read_person()
     with Mill(load_settings()) as mill:
-        hashed = mill.door.subject(tenant, sys.stdin.readline().strip())
+        hashed = mill.door.subject(known_tenant(mill, tenant), raw_id)
         return {"subject": hashed, **mill.erasure.plan(tenant, hashed).plain()}
 
 
@@ -32,9 +32,11 @@ def show(tenant: str) -> Result:
 @reports
 def erase(tenant: str) -> Result:
     """Erase a person: suppression, deletion along the lineage, tainted releases out of service, rescan."""
+    from pipelines.commands.person import known_tenant, read_person
     from pipelines.settings import load_settings
     from pipelines.steps.rights import erase_subject
     from pipelines.wiring import Mill
 
+    raw_id = read_person()
     with Mill(load_settings()) as mill:
-        return erase_subject(mill, tenant, sys.stdin.readline().strip(), progress)
+        return erase_subject(mill, known_tenant(mill, tenant), raw_id, progress)

@@ -62,14 +62,15 @@ class Played:
                 entry = json.loads(line)
             except ValueError:
                 continue
-            found[entry["session"]] = entry
+            if isinstance(entry, dict) and "session" in entry:
+                found[entry["session"]] = entry
         return found
 
     def note(self, entry: dict[str, Any]) -> None:
         """Note one acknowledged session."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a") as file:
-            file.write(json.dumps(entry, sort_keys=True) + "\n")
+            file.write("\n" + json.dumps(entry, sort_keys=True) + "\n")  # a torn line before it stays alone
             file.flush()
 
 

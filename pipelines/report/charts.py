@@ -74,11 +74,14 @@ def steps(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _svg(draw: Callable[[Any], None], width: float, height: float = 2.8) -> str:
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots()
     axes.spines[["top", "right"]].set_visible(False)
     draw(axes)
+    for label in figure.findobj(Text):
+        label.set_parse_math(False)  # names come from traces: a dollar sign is a dollar sign
     out = io.StringIO()
     figure.savefig(out, format="svg", metadata={"Date": None})
     text = out.getvalue()

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from governance.erasure import ErasurePlan
 from governance.errors import NotFound
 from governance.records.base import digest_json
 from governance.records.erasure import ErasureReport
 from governance.records.lineage import NodeKind
 from governance.records.release import ReleaseBundle
-from governance.records.rights import Purpose
+from governance.records.rights import Purpose, Suppression
 from governance.store.lineage import node
 from pipelines.operations import ACTOR, start_engine
 from pipelines.wiring import Mill
@@ -37,11 +38,15 @@ def why_not_now(mill: Mill, bundle: ReleaseBundle) -> tuple[str, ...]:
 def erase_subject(mill: Mill, tenant: str, raw_id: str, tell: Callable[[str], None]) -> dict[str, Any]:
     """Erase a person by the id that the app knows. The same person again gets the same report.
 
-    Rights outrank the rollback window: a tainted champion leaves service first, so its adapter can be removed.
+    The suppression is written first: from then on nothing of them enters or is read, whatever fails later. Rights
+    outrank the rollback window: a tainted champion leaves service before its adapter is removed. Where something is
+    held again after a finished erasure (it was on its way), the person is erased again under a request of its own.
     """
     subject = mill.door.subject(tenant, raw_id)
-    request_id = digest_json(["erase", tenant, subject])[:32]
     plan = mill.erasure.plan(tenant, subject)
+    request_id = _request_id(mill, tenant, subject, plan)
+    now = mill.clock.now()
+    mill.store.rights.suppress(Suppression(tenant_id=tenant, subject=subject, since=now, request_id=request_id))
     tell(f"{plan.total} rows and files are held; {len(plan.tainted_releases)} releases were made in part from them")
     for digest in plan.tainted_releases:
         mill.store.releases.taint(digest, f"erasure {request_id}")
@@ -59,6 +64,20 @@ def erase_subject(mill: Mill, tenant: str, raw_id: str, tell: Callable[[str], No
         "message": "nothing is held of this person" if not plan.total and not report.artifacts else "erased",
         "ok": report.remaining == 0,
     }
+
+
+def _request_id(mill: Mill, tenant: str, subject: str, plan: ErasurePlan) -> str:
+    """The request's id: the same for the same person, until something is held of them after it was finished."""
+    number = 0
+    while True:
+        request_id = digest_json(["erase", tenant, subject, number])[:32]
+        try:
+            mill.store.erasures.get(request_id)
+        except NotFound:
+            return request_id
+        if not plan.total:
+            return request_id
+        number += 1
 
 
 def _leave(mill: Mill, scope: str, request_id: str, tell: Callable[[str], None]) -> dict[str, Any]:

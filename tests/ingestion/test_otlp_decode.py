@@ -16,7 +16,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from governance.records.span import Span
 from ingestion.errors import BodyTooLarge, DecodeError, WrongSignal
-from ingestion.otlp_decode import JSON, PROTOBUF, decode, unpack_gzip
+from ingestion.otlp_decode import JSON, MAX_SPANS, PROTOBUF, decode, unpack_gzip
 from ingestion.otlp_encode import encode
 from ingestion.otlp_fields import SpanFault
 from tests.ingestion.otlp_bodies import T0, TRACE, body, span_json
@@ -343,3 +343,19 @@ def test_gzip_members_and_bombs() -> None:
     for broken in (b"no gzip", gzip.compress(b"abc" * 99)[:-9], zlib.compress(b"x")):
         with pytest.raises(DecodeError):
             unpack_gzip(broken, 1_000)
+
+
+def test_many_empty_members_do_not_cost_the_square_of_the_body() -> None:
+    with pytest.raises(DecodeError, match="members"):
+        unpack_gzip(gzip.compress(b"") * 1000, 1 << 20)
+    assert unpack_gzip(gzip.compress(b"a") * 64, 1 << 20) == b"a" * 64
+
+
+def test_the_number_of_spans_of_a_body_is_bounded() -> None:
+    for count, refused in ((MAX_SPANS, False), (MAX_SPANS + 1, True)):
+        sent = b'{"resourceSpans":[{"scopeSpans":[{"spans":[' + b",".join([b"{}"] * count) + b"]}]}]}"
+        if refused:
+            with pytest.raises(BodyTooLarge, match="spans"):
+                decode(sent, "application/json", received_unix_nano=0)
+        else:
+            assert len(decode(sent, "application/json", received_unix_nano=0)) == count

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 from click.testing import CliRunner
 
 from pipelines.cli import COMMANDS, main
+from pipelines.settings import load_settings
+from pipelines.tenant_keys import TenantKeys
 
 
 def leaves(command: click.Command, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], click.Command]]:
@@ -54,7 +57,7 @@ def test_a_failure_has_a_status_a_kind_and_words(home: Path) -> None:
     assert result.exit_code == 1
     told = json.loads(result.output)
     assert told["kind"] == "StepError"
-    assert "no tenant has a contract" in told["error"]
+    assert "set TIDEMILL_AGENT" in told["error"]
 
 
 def test_a_setting_that_is_wrong_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,21 +88,99 @@ def test_a_ledger_of_nothing_balances(home: Path) -> None:
     assert json.loads(result.output) == {"lines": 0, "ok": True}
 
 
-def test_consent_is_recorded_and_judged_without_the_id_in_the_arguments(home: Path) -> None:
-    runner = CliRunner()
-    asked = ["rights", "verdict", "--tenant", "t", "--purpose", "train_weights", "--json"]
-    before = json.loads(runner.invoke(main, asked, input="C-1\n").output)
+@pytest.fixture
+def tenant(home: Path) -> str:
+    TenantKeys(load_settings().keys / "tenants.json").of("t")
+    return "t"
+
+
+def told(*words: str, person: str | bytes = "C-1\n") -> tuple[int, dict[str, Any]]:
+    result = CliRunner().invoke(main, [*words, "--json"], input=person)
+    return result.exit_code, json.loads(result.output.splitlines()[-1])
+
+
+def test_consent_is_recorded_and_judged_without_the_id_in_the_arguments(tenant: str) -> None:
+    asked = ("rights", "verdict", "--tenant", tenant, "--purpose", "train_weights")
+    _, before = told(*asked)
     assert before["allowed"] is False
-    given = json.loads(runner.invoke(main, ["rights", "grant", "--tenant", "t", "--json"], input="C-1\n").output)
+    _, given = told("rights", "grant", "--tenant", tenant)
     assert given["subject"] == before["subject"]
     assert "C-1" not in json.dumps(given)
-    after = json.loads(runner.invoke(main, asked, input="C-1\n").output)
-    assert after["reasons"] == ["no_contract"]
-    gone = json.loads(runner.invoke(main, ["rights", "withdraw", "--tenant", "t", "--json"], input="C-1\n").output)
-    assert gone["status"] == "withdrawn"
+    assert told(*asked)[1]["reasons"] == ["no_contract"]
+    assert told("rights", "withdraw", "--tenant", tenant)[1]["status"] == "withdrawn"
 
 
-def test_nothing_is_held_of_an_unknown_person(home: Path) -> None:
-    result = CliRunner().invoke(main, ["subject", "erase", "--tenant", "t", "--json"], input="nobody\n")
-    assert result.exit_code == 0, result.output
-    assert json.loads(result.output.splitlines()[-1])["message"] == "nothing is held of this person"
+@pytest.mark.parametrize("person", ["", "\n", "a\nb\n", "\x1b[2J\n", b"C-\xff\xfe\n"])
+def test_what_is_no_persons_id_is_refused_before_anything_is_opened(
+    home: Path, tenant: str, person: str | bytes
+) -> None:
+    for words in (("rights", "grant"), ("rights", "withdraw"), ("subject", "show"), ("subject", "erase")):
+        code, answer = told(*words, "--tenant", tenant, person=person)
+        assert (code, answer["kind"]) == (1, "RecordError")
+    assert not (home / "tidemill.db").exists()
+
+
+@pytest.mark.parametrize("name", ["", "nobody", "t\n"])
+def test_a_tenant_that_there_is_not_is_named(tenant: str, name: str) -> None:
+    for words in (("rights", "grant"), ("rights", "withdraw"), ("subject", "erase")):
+        code, answer = told(*words, "--tenant", name)
+        assert code == 1
+        assert "known are t" in answer["error"]
+
+
+def test_nothing_is_held_of_an_unknown_person(tenant: str) -> None:
+    code, answer = told("subject", "erase", "--tenant", tenant, person="nobody\n")
+    assert code == 0, answer
+    assert answer["message"] == "nothing is held of this person"
+
+
+def test_who_was_erased_stays_out(tenant: str) -> None:
+    assert told("rights", "grant", "--tenant", tenant)[0] == 0
+    code, answer = told("subject", "erase", "--tenant", tenant)
+    assert (code, answer["remaining"]) == (0, 0)
+    code, answer = told("rights", "grant", "--tenant", tenant)
+    assert (code, answer["kind"]) == (1, "RightsError")
+    again = told("subject", "erase", "--tenant", tenant)[1]
+    assert (again["remaining"], again["message"]) == (0, "nothing is held of this person")
+
+
+def test_a_home_whose_name_means_something_in_a_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    odd = tmp_path / "a b#?%é"
+    monkeypatch.setenv("TIDEMILL_DATA_HOME", str(odd))
+    assert told("ledger")[0] == 0
+    assert (odd / "tidemill.db").exists()
+    assert [path.name for path in tmp_path.iterdir() if path.name not in {odd.name, f"{odd.name}-keys"}] == []
+
+
+@pytest.mark.parametrize("url", ["not a url", "postgresql+psycopg://nobody@127.0.0.1:1/none"])
+def test_a_database_that_cannot_be_opened_is_an_error_with_words(
+    home: Path, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setenv("TIDEMILL_DATABASE_URL", url)
+    code, answer = told("ledger")
+    assert (code, answer["kind"]) == (1, "StoreError")
+    assert told("doctor")[0] == 1
+
+
+def test_a_file_that_is_no_database_is_an_error_with_words(home: Path) -> None:
+    home.mkdir()
+    (home / "tidemill.db").write_text("not a database, and long enough to be looked at" * 40)
+    code, answer = told("ledger")
+    assert (code, answer["kind"]) == (1, "StoreError")
+    code, answer = told("doctor")
+    assert code == 1
+    assert answer["database"].startswith("problem")
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"agent": 5, "options": {}}', '{"agent": "a:b"}'])
+def test_a_broken_agent_file_is_named(home: Path, text: str) -> None:
+    home.mkdir()
+    (home / "agent.json").write_text(text)
+    code, answer = told("doctor")
+    assert code == 1
+    assert "agent.json" in answer["agent"]
+
+
+def test_doctor_shows_no_password(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIDEMILL_MLFLOW_TRACKING_URI", "http://user:sekret@127.0.0.1/")
+    assert "sekret" not in CliRunner().invoke(main, ["doctor", "--json"]).output
