@@ -51,6 +51,7 @@ class Settings(BaseSettings):
     lora_rank: int = Field(default=16, ge=1, le=256, description="rank of the adapters")
     learning_rate: float = Field(default=1e-3, gt=0, description="of the adapters' training")
     epochs: int = Field(default=3, ge=1, description="passes over the training rows")
+    batch_size: int = Field(default=2, ge=1, description="training rows a step")
     rehearsal_ratio: float = Field(default=1.0, ge=0, description="confirmed successes per takeover in a dataset")
 
     @property

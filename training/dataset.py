@@ -10,8 +10,9 @@ Conservation: every run that was considered ends in exactly one place, in rows o
 right is checked first, then the wall (nothing at or after the cutoff, so nobody who is measured), then quality.
 Rehearsal is
 capped by a ratio to the takeovers and each person by a number of runs, since one loud customer is not the company.
-Which successes are rehearsed does not depend on order: they are taken in turn from each family of tools, by a seeded
-hash. The same inputs give the same rows and the same root.
+Takeovers show only what the agent gets wrong, so a model taught by them alone learns to do always what it did never.
+Rehearsal levels that: each success is taken from the family of tools that has the fewest runs so far, inside a family
+by a seeded hash. The same inputs give the same rows and the same root.
 """
 
 from __future__ import annotations
@@ -115,7 +116,12 @@ async def build(scope: Scope, sources: Sources, candidate: Candidate, policy: Da
     for trajectory, shown in takeovers:
         await builder.take(trajectory, shown)
     limit = int(policy.rehearsal_ratio * builder.taken[ORIGIN_TAKEOVER])
-    for trajectory, shown in _in_turn(successes, policy.seed):
+    waiting = _by_family(successes, policy.seed)
+    while waiting:
+        family = min(waiting, key=lambda name: (builder.families[name], name))
+        trajectory, shown = waiting[family].pop()
+        if not waiting[family]:
+            del waiting[family]
         if builder.taken[ORIGIN_SUCCESS] >= limit:
             builder.exclude(trajectory, REHEARSAL_CAP)
         else:
@@ -136,6 +142,7 @@ class _Builder:
         self._exclusions = {one.trajectory_id: one for one in sources.excluded}
         self._subjects: Counter[tuple[str, str]] = Counter()
         self.taken: Counter[str] = Counter()
+        self.families: Counter[tuple[str, ...]] = Counter()
 
     def exclude(self, trajectory: Trajectory, reason: str) -> None:
         """Leave a run out."""
@@ -203,6 +210,7 @@ class _Builder:
         self._rows.append(row)
         self._subjects[person] += 1
         self.taken[shown.origin] += 1
+        self.families[_family(shown)] += 1
 
     async def _replayed(self, trajectory: Trajectory, shown: Demonstrated) -> Rollout:
         source = trajectory.world_digest
@@ -266,14 +274,14 @@ def manifest_of(
     )
 
 
-def _in_turn(successes: Iterable[Shown], seed: int) -> list[Shown]:
-    """One of each family of tools, then a second of each, ...; inside a family by a seeded hash."""
-    families: dict[tuple[str, ...], list[tuple[str, Shown]]] = defaultdict(list)
-    for one in successes:
-        family = tuple(sorted({call.name for call in one[1].calls}))
-        families[family].append((digest_json([seed, one[0].id]), one))
-    turns = []
-    for members in families.values():
-        members.sort(key=lambda member: member[0])
-        turns += [(rank, key, one) for rank, (key, one) in enumerate(members)]
-    return [one for _, _, one in sorted(turns, key=lambda turn: turn[:2])]
+def _family(shown: Demonstrated) -> tuple[str, ...]:
+    """The tools that a demonstration used."""
+    return tuple(sorted({call.name for call in shown.calls}))
+
+
+def _by_family(successes: Iterable[Shown], seed: int) -> dict[tuple[str, ...], list[Shown]]:
+    """Successes by the tools that they used, each in the order of a seeded hash, the last to be taken first."""
+    families: dict[tuple[str, ...], list[Shown]] = defaultdict(list)
+    for one in sorted(successes, key=lambda shown: digest_json([seed, shown[0].id]), reverse=True):
+        families[_family(one[1])].append(one)
+    return dict(families)
