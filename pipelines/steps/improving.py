@@ -234,8 +234,13 @@ def _train(mill: Mill, root: str, rows: Sequence[DatasetRow]) -> sft.TrainedAdap
 def sft_config(mill: Mill) -> SftConfig:
     """How adapters are trained, from the settings."""
     chosen = mill.settings
-    return SftConfig(rank=chosen.lora_rank, alpha=2 * chosen.lora_rank, epochs=chosen.epochs, batch_size=chosen.batch_size,
-                     learning_rate=chosen.learning_rate)  # fmt: skip
+    return SftConfig(
+        rank=chosen.lora_rank,
+        alpha=2 * chosen.lora_rank,
+        epochs=chosen.epochs,
+        batch_size=chosen.batch_size,
+        learning_rate=chosen.learning_rate,
+    )
 
 
 def candidate(mill: Mill, turn: Turn) -> Output:
