@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from governance.errors import NotFound
 from governance.records.base import digest_json
 from governance.records.release import ReleaseBundle
 from governance.records.rights import ConsentEvent, ConsentStatus, Purpose
@@ -49,6 +48,13 @@ def bootstrap(mill: Mill, tell: Tell) -> None:
 def serving_services(mill: Mill) -> list[Service]:
     """What an agent needs to be answered and heard."""
     return [mill.vllm_service(), control_service(mill.settings)]
+
+
+def record_consents(mill: Mill, events: Iterable[ConsentEvent]) -> int:
+    """Record events whose ``subject`` is still the raw id: the door's hash takes its place. How many they were."""
+    hashed = [one.model_copy(update={"subject": mill.door.subject(one.tenant_id, one.subject)}) for one in events]
+    mill.store.rights.add_consents(hashed)
+    return len(hashed)
 
 
 def start_serving(mill: Mill, tell: Tell) -> None:
@@ -179,11 +185,3 @@ def rollback(mill: Mill, scope: Scope, reason: str) -> dict[str, Any]:
         "seconds": round(done.seconds, 3),
         "unloaded": list(done.unloaded),
     }
-
-
-def find_cycle_closed(mill: Mill, cycle_id: str) -> bool:
-    """Whether a cycle ended."""
-    try:
-        return mill.store.cycles.get(cycle_id).outcome.value != "running"
-    except NotFound:
-        return False

@@ -19,7 +19,7 @@ from governance.records.rights import Purpose, Suppression
 from ingestion.recording import Recorded
 from ingestion.recording import replay as post_all
 from pipelines.errors import StepError
-from pipelines.operations import bootstrap, main_scope, turn_of
+from pipelines.operations import bootstrap, main_scope, record_consents, turn_of
 from pipelines.product import agent_path, load_demo_product
 from pipelines.services import control_service, start_all
 from pipelines.settings import Settings, load_settings
@@ -65,11 +65,7 @@ def replay(source: Settings, home: Path, ports: tuple[int, int], tell: Tell) -> 
 def _prepare(recorded: Mill, fresh: Mill, product: DemoProduct, tell: Tell) -> None:
     """The same contracts and consents, and the same people kept out."""
     bootstrap(fresh, tell)
-    events = [
-        event.model_copy(update={"subject": fresh.door.subject(event.tenant_id, event.subject)})
-        for event in product.consents()
-    ]
-    fresh.store.rights.add_consents(events)
+    record_consents(fresh, product.consents())
     for report in recorded.store.erasures.list():
         fresh.store.rights.suppress(
             Suppression(

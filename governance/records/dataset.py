@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from governance.records.base import Digest, Record, UtcTime, digest_json
-from governance.records.rights import Reason, Verdict
+from governance.records.base import Digest, Record, digest_json
+from governance.records.rights import Verdict
 
 
 class DatasetRow(Record):
@@ -51,6 +51,3 @@ class DatasetManifest(Record):
     def root(self) -> str:
         """The content's name: the digest of the sorted row digests."""
         return digest_json(list(self.rows))
-
-
-__all__ = ["DatasetManifest", "DatasetRow", "Exclusion", "Reason", "UtcTime"]

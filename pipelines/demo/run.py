@@ -13,7 +13,7 @@ from pipelines.demo.stages import Stages
 from pipelines.demo.summary import summarise
 from pipelines.errors import StepError
 from pipelines.loop import run_turn
-from pipelines.operations import bootstrap, main_scope, start_serving, turn_of
+from pipelines.operations import bootstrap, main_scope, record_consents, start_serving, turn_of
 from pipelines.product import load_demo_product
 from pipelines.report.render import write
 from pipelines.steps.rights import complete_rebuilds, erase_subject
@@ -49,12 +49,8 @@ class Demo:
     def prepare(self) -> dict[str, Any]:
         """Record contracts and consents, prepare the base, deploy the first champion."""
         bootstrap(self._mill, self._tell)
-        events = [
-            event.model_copy(update={"subject": self._mill.door.subject(event.tenant_id, event.subject)})
-            for event in self._product.consents()
-        ]
-        self._mill.store.rights.add_consents(events)
-        return {"base": self._mill.base.name, "consent_events": len(events), "tenants": list(self._product.tenants)}
+        consents = record_consents(self._mill, self._product.consents())
+        return {"base": self._mill.base.name, "consent_events": consents, "tenants": list(self._product.tenants)}
 
     def _serve(self) -> None:
         """Services do not outlive a reboot, so this is asked each time."""

@@ -119,7 +119,8 @@ def test_every_row_left_out_has_a_reason(finished: tuple[Loop, dict[str, Any]]) 
 def test_the_levers_move_for_their_reasons(finished: tuple[Loop, dict[str, Any]]) -> None:
     levers = {one["lever"] for one in finished[1]["proposals"]}
     assert {"harness", "weights"} <= levers
-    assert "forbids" not in json.dumps(finished[1]["proposals"])
+    routed = {one["key"]: one["lever"] for one in finished[1]["patterns"]}
+    assert all(routed[one["pattern"]] == one["lever"] for one in finished[1]["proposals"])
 
 
 def test_both_releases_ran_on_the_same_tasks(finished: tuple[Loop, dict[str, Any]]) -> None:
@@ -135,7 +136,7 @@ def test_a_person_left_and_nothing_of_them_is_found(finished: tuple[Loop, dict[s
     assert erasure["facts"]["found by the rescan"] == 0
     states = {(row["kind"], row["state"]) for row in erasure["artifacts"]}
     assert ("trajectory", "deleted") in states
-    assert "subject" not in finished[1]["digests"]
+    assert ("dataset_row", "deleted") in states
 
 
 def test_done_is_done(finished: tuple[Loop, dict[str, Any]]) -> None:
