@@ -4,7 +4,8 @@
    is promoted meanwhile. The header ``x-tidemill-release`` names the release, and ``model`` in the answer is the name
    under which the engine served it: an answer from another model is a 502, never passed on.
 2. A route that was remembered while its adapter was unloaded is read again, once.
-3. Bodies are bounded while they are read. A tenant's key opens the scopes of that tenant alone.
+3. Bodies are bounded while they are read. A tenant's key opens the scopes of that tenant alone; the keys in force are
+   asked for on every request.
 4. Streams are passed through as they come.
 """
 
@@ -28,6 +29,8 @@ from serving.route import Deployments, Releases, Route, Routes, tenants_of
 RELEASE_HEADER = "x-tidemill-release"
 KEY_HEADER = "x-tidemill-key"
 PASSED_ON = ("traceparent", "tracestate")
+KeySource = Callable[[], Mapping[str, str]]
+"""Gives the API keys in force, each with its tenant."""
 
 
 class _Refused(Exception):
@@ -46,10 +49,10 @@ class Gateway:
         routes: Routes,
         upstream: httpx.AsyncClient,
         metrics: GatewayMetrics,
-        tenant_keys: Mapping[str, str],
+        tenant_keys: Mapping[str, str] | KeySource | None,
         max_body_bytes: int,
     ) -> None:
-        """``tenant_keys`` maps an API key to its tenant; empty means that no key is asked for."""
+        """``tenant_keys`` maps an API key to its tenant, or gives the mapping in force; None asks for no key."""
         self.routes, self.metrics = routes, metrics
         self._upstream, self._keys, self._most = upstream, tenant_keys, max_body_bytes
 
@@ -86,10 +89,11 @@ class Gateway:
         return body
 
     def _permit(self, request: Request, scope: str) -> None:
-        if not self._keys:
+        if self._keys is None:
             return
+        keys = self._keys if isinstance(self._keys, Mapping) else self._keys()
         bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
-        tenant = self._keys.get(request.headers.get(KEY_HEADER, bearer))
+        tenant = keys.get(request.headers.get(KEY_HEADER, bearer))
         if tenant is None:
             raise _Refused(401, "an API key is needed")
         if tenant not in tenants_of(scope):
@@ -99,7 +103,7 @@ class Gateway:
         try:
             return await run_in_threadpool(self.routes.resolve, scope, fresh=fresh)
         except UnknownScope as error:
-            known = [] if self._keys else list(await run_in_threadpool(self.routes.names))
+            known = [] if self._keys is not None else list(await run_in_threadpool(self.routes.names))
             raise _Refused(404, str(error), scopes=known) from error
         except RouteUnavailable as error:
             raise _Refused(503, str(error)) from error
@@ -168,7 +172,7 @@ def create_app(
     scopes: Callable[[], Sequence[str]],
     upstream_url: str,
     clock: Clock,
-    tenant_keys: Mapping[str, str] | None = None,
+    tenant_keys: Mapping[str, str] | KeySource | None = None,
     max_body_bytes: int = 1_000_000,
     timeout: float = 300.0,
 ) -> FastAPI:
@@ -176,7 +180,7 @@ def create_app(
     metrics = GatewayMetrics(clock)
     upstream = httpx.AsyncClient(base_url=upstream_url, timeout=timeout, trust_env=False)
     routes = Routes(deployments, releases, scopes, clock)
-    gateway = Gateway(routes, upstream, metrics, tenant_keys or {}, max_body_bytes)
+    gateway = Gateway(routes, upstream, metrics, tenant_keys, max_body_bytes)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -147,6 +147,7 @@ class _Run:
                 output_token_ids=ids,
                 text=text,
                 finish_reason=completion.finish_reason,
+                choices=tokens.choices(ids, [tool.name for tool in self._offered]),
             )
         )
         if isinstance(action, Action):

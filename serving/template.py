@@ -18,6 +18,7 @@ from typing import Any
 
 from governance.records.message import Message
 from governance.records.rollout import RolloutStep
+from serving.choice import choices
 from serving.errors import TemplateError, TokenMismatch
 from serving.prompt import chat
 
@@ -73,6 +74,10 @@ class ChatTokens:
         """What the sampled ids say, without the end of turn."""
         kept = list(sampled[:-1]) if sampled and sampled[-1] == self._end_id else list(sampled)
         return str(self._tokenizer.decode(kept, skip_special_tokens=False, clean_up_tokenization_spaces=False))
+
+    def choices(self, sampled: Sequence[int], offered: Sequence[str]) -> tuple[int, ...]:
+        """Positions of the sampled ids that rule out an offered tool."""
+        return choices(sampled, offered, self.text)
 
     def follow(self, prompt: Ids, sampled: Ids, said: Sequence[Message], news: Sequence[Message]) -> Ids:
         """The next step's prompt: ``prompt``, the ids that were ``sampled``, and the ids of ``news`` alone.

@@ -222,7 +222,7 @@ class _Builder:
         return await replay(self._bundle, trajectory, shown, world_digest=digest, runner=runner, host=host)
 
     def _row_of(self, trajectory: Trajectory, rollout: Rollout, origin: str) -> DatasetRow:
-        input_ids, completion_mask = merged(rollout)
+        input_ids, completion_mask, choices = merged(rollout)
         return DatasetRow(
             tenant_id=trajectory.tenant_id,
             subject=trajectory.subject,
@@ -230,6 +230,7 @@ class _Builder:
             step=0,
             input_ids=input_ids,
             completion_mask=completion_mask,
+            choices=choices,
             verdict=self._sources.verdicts[trajectory.id],
             origin=origin,
         )
@@ -241,8 +242,9 @@ class _Builder:
         return Dataset(rows=rows, manifest=manifest_of(self._scope, rows, exclusions, version), exclusions=exclusions)
 
 
-def merged(rollout: Rollout) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The ids of a whole run and where its loss applies: on what was said in each step, and on nothing else.
+def merged(rollout: Rollout) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """The ids of a whole run, where its loss applies (on what was said in each step, and on nothing else), and where a
+    tool was chosen.
 
     Steps are merged only as token-exact continuations: each step's prompt must begin with the ids of the step before
     it, so a token is read once however many steps follow.
@@ -253,12 +255,14 @@ def merged(rollout: Rollout) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """
     ids: tuple[int, ...] = ()
     mask: list[int] = []
+    choices: list[int] = []
     for number, step in enumerate(rollout.steps):
         if step.prompt_token_ids[: len(ids)] != ids:
             raise DemonstrationRefused(REPLAY_FAILED, f"step {number} does not continue the ids of the one before it")
+        choices += [len(step.prompt_token_ids) + place for place in step.choices]
         mask += [0] * (len(step.prompt_token_ids) - len(ids)) + [1] * len(step.output_token_ids)
         ids = (*step.prompt_token_ids, *step.output_token_ids)
-    return ids, tuple(mask)
+    return ids, tuple(mask), tuple(choices)
 
 
 def manifest_of(

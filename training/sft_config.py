@@ -22,7 +22,15 @@ class SftConfig(Record):
     rank: int = Field(default=8, ge=1)
     alpha: int = Field(default=16, ge=1)
     target_modules: tuple[str, ...] = ("q_proj", "k_proj", "v_proj", "o_proj")
+    depth: float = Field(default=1.0, gt=0, le=1)
+    """Share of the layers, counted from the top, that the adapter changes; below them nothing is kept for a backward
+    pass, which is half of the work."""
+    choice_share: float = Field(default=0.5, ge=0, lt=1)
+    """Weight of a row's choices against the rest of what is learned from it (``training.sft_loss``)."""
     learning_rate: float = Field(default=5e-4, gt=0)
+    adam_beta2: float = Field(default=0.98, gt=0, lt=1)
+    """Memory of Adam's second moment: about 1 / (1 - beta2) steps, so that the large gradients of the first steps do
+    not slow down a run of a few hundred."""
     epochs: int = Field(default=3, ge=1)
     batch_size: int = Field(default=4, ge=1)
     warmup_share: float = Field(default=0.05, ge=0, lt=1)

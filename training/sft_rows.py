@@ -13,9 +13,7 @@ from typing import Any
 from governance.records.base import Record
 from governance.records.dataset import DatasetRow
 from training.errors import NoTarget
-
-IGNORED = -100
-"""The label of a token without loss (PyTorch's ``ignore_index``)."""
+from training.sft_loss import IGNORED, loss_weights
 
 
 class Rejected(Record):
@@ -31,8 +29,11 @@ def fault(row: DatasetRow, max_length: int, ends: Collection[int]) -> str | None
     if len(row.input_ids) != len(row.completion_mask):
         return f"mask_of_{len(row.completion_mask)}_for_{len(row.input_ids)}_tokens"
     learned = [index for index, bit in enumerate(row.completion_mask) if bit]
+    places = set(learned)
     if not learned:
         return "no_target"
+    if any(place not in places for place in row.choices):
+        return "a_choice_outside_of_what_is_learned"
     if learned[0] == 0:
         return "no_prompt"
     if len(row.input_ids) > max_length:
@@ -44,9 +45,9 @@ def fault(row: DatasetRow, max_length: int, ends: Collection[int]) -> str | None
 
 
 def prepare(
-    rows: Iterable[DatasetRow], max_length: int, ends: Collection[int]
+    rows: Iterable[DatasetRow], max_length: int, ends: Collection[int], choice_share: float
 ) -> tuple[list[dict[str, Any]], list[Rejected]]:
-    """Examples of ``input_ids`` and ``labels``, in the order of the rows' digests, and the rejected rows.
+    """Examples of ``input_ids``, ``labels`` and ``weights``, in the order of the rows' digests, and the rejected rows.
 
     Raises:
         NoTarget: when no row is left, naming the first reasons.
@@ -60,7 +61,8 @@ def prepare(
             continue
         pairs = zip(row.input_ids, row.completion_mask, strict=True)
         labels = [token if bit else IGNORED for token, bit in pairs]
-        examples.append({"input_ids": list(row.input_ids), "labels": labels})
+        weights = loss_weights(row.completion_mask, row.choices, choice_share)
+        examples.append({"input_ids": list(row.input_ids), "labels": labels, "weights": weights})
     if not examples:
         named = "; ".join(f"{one.trajectory_id} step {one.step}: {one.reason}" for one in rejected[:3])
         raise NoTarget(f"no row has a token to learn ({len(rejected)} rejected: {named or 'there were none'})")

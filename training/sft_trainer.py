@@ -24,6 +24,7 @@ from training.adapters import CONFIG, PROBE, WEIGHTS, normalised_config, write_j
 from training.errors import AdapterFault
 from training.probe import measure
 from training.sft_config import SftConfig, SftJob
+from training.sft_loss import collate, weighted_loss
 from training.sft_rows import prepare
 
 Emit = Callable[[dict[str, Any]], None]
@@ -37,7 +38,7 @@ def run(job: SftJob, emit: Emit) -> dict[str, Any]:
     tokenizer = AutoTokenizer.from_pretrained(job.base_dir, local_files_only=True)
     with (work / "rows.jsonl").open() as lines:
         rows = [DatasetRow.model_validate_json(line) for line in lines]
-    examples, rejected = prepare(rows, config.max_length, _ends(tokenizer, job.base_dir))
+    examples, rejected = prepare(rows, config.max_length, _ends(tokenizer, job.base_dir), config.choice_share)
     emit({"event": "rows", "taken": len(examples), "rejected": [one.plain() for one in rejected]})
     set_seed(config.seed)
     trainer = _trainer(job, tokenizer, examples, emit)
@@ -98,8 +99,12 @@ def _trainer(job: SftJob, tokenizer: Any, examples: list[dict[str, Any]], emit: 
                 raise AdapterFault(f"the loss of step {state.global_step} is not finite")
             emit({"event": "step", "step": state.global_step, "steps": state.max_steps, "loss": float(loss)})
 
-    class Quiet(SFTTrainer):  # type: ignore[misc]
-        """Writes no model card: it would name a folder of this machine."""
+    class Weighted(SFTTrainer):  # type: ignore[misc]
+        """The weighted loss; and no model card, which would name a folder of this machine."""
+
+        def compute_loss(self, model: Any, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ARG002
+            """The loss alone: the trainer asks for no outputs, since nothing is evaluated while it trains."""
+            return weighted_loss(model, inputs)
 
         def create_model_card(self, *args: Any, **kwargs: Any) -> None:
             """Nothing."""
@@ -112,17 +117,27 @@ def _trainer(job: SftJob, tokenizer: Any, examples: list[dict[str, Any]], emit: 
         lora_alpha=config.alpha,
         target_modules=list(config.target_modules),
         lora_dropout=0.0,
+        layers_to_transform=_layers(int(model.config.num_hidden_layers), config.depth),
         bias="none",
         task_type="CAUSAL_LM",
     )
-    return Quiet(
+    trainer = Weighted(
         model=model,
         args=_arguments(job, len(examples), cuda=cuda),
         train_dataset=Dataset.from_list(examples),
         processing_class=tokenizer,
         peft_config=lora,
         callbacks=[Report()],
+        data_collator=collate,
     )
+    trainer.model_accepts_loss_kwargs = False
+    return trainer
+
+
+def _layers(count: int, depth: float) -> list[int] | None:
+    """The layers that the adapter changes; None is all of them."""
+    changed = max(1, round(depth * count))
+    return None if changed == count else list(range(count - changed, count))
 
 
 def _arguments(job: SftJob, examples: int, *, cuda: bool) -> Any:
@@ -140,6 +155,7 @@ def _arguments(job: SftJob, examples: int, *, cuda: bool) -> Any:
         learning_rate=config.learning_rate,
         lr_scheduler_type="cosine",
         warmup_steps=math.floor(config.warmup_share * _total_steps(examples, config)),
+        adam_beta2=config.adam_beta2,
         weight_decay=0.0,
         max_grad_norm=1.0,
         seed=config.seed,
@@ -147,6 +163,7 @@ def _arguments(job: SftJob, examples: int, *, cuda: bool) -> Any:
         max_length=None,
         packing=False,
         dataset_kwargs={"skip_prepare_dataset": True},
+        remove_unused_columns=False,
         save_strategy="steps",
         save_steps=config.checkpoint_steps,
         save_total_limit=2,

@@ -188,7 +188,7 @@ def build(**options: Any) -> Shop:
     start = datetime.fromisoformat(options.get("start", "2026-11-16T00:00:00+00:00"))
     if start.tzinfo is None:
         raise ValueError(f"start {start.isoformat()} has no time zone")
-    sessions, real = int(options.get("sessions", 600)), int(options.get("real_sessions", 48))
+    sessions, real = int(options.get("sessions", 720)), int(options.get("real_sessions", 48))
     if not 0 <= real <= sessions:
         raise ValueError(f"{real} real sessions of {sessions}")
     return Shop(int(options.get("seed", 7)), sessions, real, start.astimezone(UTC), TROUBLES - without)

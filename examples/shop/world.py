@@ -111,7 +111,7 @@ def _customer_id(seed: int, tenant_id: str, day: int, index: int) -> str:
 
 
 def _topic(seed: int, tenant_id: str, day: int, index: int, troubles: frozenset[str]) -> str:
-    topics = (DELIVERY, QUESTION, REFUND, PROBLEM, PROBLEM) if "judgement" in troubles else (DELIVERY, QUESTION, REFUND)
+    topics = (DELIVERY, QUESTION, REFUND, *(PROBLEM,) * 3) if "judgement" in troubles else (DELIVERY, QUESTION, REFUND)
     rank = day * MOST_SLOTS + index
     deck = list(topics)
     draw(seed, tenant_id, rank // len(deck), "deck").shuffle(deck)

@@ -17,6 +17,8 @@ class DatasetRow(Record):
     input_ids: tuple[int, ...]
     completion_mask: tuple[int, ...]
     """1 where the loss applies."""
+    choices: tuple[int, ...] = ()
+    """Positions in ``input_ids`` of learned tokens that rule out a tool that was offered: where judgement lies."""
     verdict: Verdict
     origin: str
     """``takeover`` (a person's demonstration) or ``success`` (the agent's own run, confirmed)."""

@@ -50,6 +50,8 @@ class RolloutStep(Record):
     output_token_ids: tuple[int, ...]
     text: str
     finish_reason: str
+    choices: tuple[int, ...] = ()
+    """Positions in ``output_token_ids`` at which a token ruled out a tool that was offered."""
 
 
 class Rollout(Record):

@@ -12,7 +12,7 @@ SHOP = "examples.shop.product:build"
 
 
 @click.command(epilog="Example: tidemill demo --seed 7")
-@click.option("--sessions", default=600, show_default=True, help="Sessions of the played week.")
+@click.option("--sessions", default=720, show_default=True, help="Sessions of the played week.")
 @click.option("--real", default=42, show_default=True, help="Of them, how many the real champion answers.")
 @click.option("--seed", default=7, show_default=True, help="Everything synthetic follows from it.")
 @click.option("--without", "removed", multiple=True, help="Leave a trouble out of the world, as a control.")

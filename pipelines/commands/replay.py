@@ -9,7 +9,7 @@ import click
 from pipelines.commands.output import Result, progress, reports
 
 
-@click.command(epilog="Example: tidemill replay data/demo-s7-n600 /tmp/replayed")
+@click.command(epilog="Example: tidemill replay data/demo-s7-n720 /tmp/replayed")
 @click.argument("recorded", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.argument("target", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--intake-port", default=4328, show_default=True, help="Port of the replay's intake.")

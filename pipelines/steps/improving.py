@@ -237,6 +237,8 @@ def sft_config(mill: Mill) -> SftConfig:
     return SftConfig(
         rank=chosen.lora_rank,
         alpha=2 * chosen.lora_rank,
+        depth=chosen.lora_depth,
+        choice_share=chosen.choice_share,
         epochs=chosen.epochs,
         batch_size=chosen.batch_size,
         learning_rate=chosen.learning_rate,

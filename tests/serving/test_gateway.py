@@ -197,6 +197,16 @@ def test_a_key_opens_its_tenant_s_scopes(door: Door) -> None:
         assert status(OTHER, **{"x-tidemill-key": "k-globex"}) == 200
 
 
+def test_a_key_in_force_is_asked_for_on_each_request(door: Door) -> None:
+    held = {"k-acme": "acme"}
+    with serving(door.app(tenant_keys=lambda: held)) as url, httpx.Client(base_url=url, trust_env=False) as client:
+        headers = {"x-tidemill-key": "k-acme"}
+        assert client.post("/v1/completions", json=BODY, headers=headers).status_code == 200
+        held.clear()
+        assert client.post("/v1/completions", json=BODY, headers=headers).status_code == 401
+        assert client.post("/v1/completions", json=BODY).status_code == 401
+
+
 def test_a_chat_stream_passes_through(door: Door, client: httpx.Client) -> None:
     body = {"model": SCOPE, "messages": [{"role": "user", "content": "hello"}], "stream": True}
     with client.stream("POST", "/v1/chat/completions", json=body) as response:

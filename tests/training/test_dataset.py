@@ -84,6 +84,24 @@ def segments(ids: tuple[int, ...], mask: tuple[int, ...]) -> list[tuple[list[int
     return parts
 
 
+def test_a_choice_is_the_token_that_rules_out_a_tool(shop: Week, dataset: Dataset) -> None:
+    """A row with alternatives names the letter at which their names part, and one without names none."""
+    tokens, seen = ByteTokenizer(), set()
+    for row in dataset.rows:
+        offered = [
+            name
+            for name in ("replace_item", "give_credit", "escalate_case")
+            if name + "(" in tokens.decode(row.input_ids)
+        ]
+        assert len(row.choices) == (len(offered) > 1)
+        for place in row.choices:
+            assert row.completion_mask[place]
+            opening = tokens.decode(row.input_ids[: place + 1])
+            assert opening.endswith(tuple('{"tool":"' + name[0] for name in offered))
+            seen.add(opening[-1])
+    assert len(seen) > 1
+
+
 def test_a_run_is_read_once(shop: Week, dataset: Dataset) -> None:
     """One row a run, with a learned part for each step (promise 11)."""
     assert len({row.trajectory_id for row in dataset.rows}) == len(dataset.rows)
@@ -99,7 +117,8 @@ def rollout(*steps: RolloutStep) -> Rollout:
 
 
 def test_steps_merge_only_as_exact_continuations() -> None:
-    assert merged(rollout(step((1, 2), (3,)), step((1, 2, 3, 4), (5, 6)))) == ((1, 2, 3, 4, 5, 6), (0, 0, 1, 0, 1, 1))
+    first, second = step((1, 2), (3,)), step((1, 2, 3, 4), (5, 6)).model_copy(update={"choices": (1,)})
+    assert merged(rollout(first, second)) == ((1, 2, 3, 4, 5, 6), (0, 0, 1, 0, 1, 1), (5,))
     with pytest.raises(DemonstrationRefused):
         merged(rollout(step((1, 2), (3,)), step((1, 9, 3, 4), (5,))))
 
