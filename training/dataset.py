@@ -243,8 +243,7 @@ class _Builder:
 
 
 def merged(rollout: Rollout) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    """The ids of a whole run, where its loss applies (on what was said in each step, and on nothing else), and where a
-    tool was chosen.
+    """The ids of a whole run, the mask of what was said in each step, and the places where a tool was chosen.
 
     Steps are merged only as token-exact continuations: each step's prompt must begin with the ids of the step before
     it, so a token is read once however many steps follow.

@@ -3,8 +3,8 @@
 Theory. The mean over tokens makes the judgement one token of sixty: its error vanishes in the mean while the copying
 around it is learned at once, and the model then does always the same. So each row's weights sum to one, and where it
 has choices (tokens that ruled out a tool, ``DatasetRow.choices``) they share ``choice_share`` of it, the other learned
-tokens the rest. Rows weigh the same however long their answers are. It is a cost-sensitive cross-entropy; docs/decisions
-holds the comparison with the plain and with the focal loss (Lin et al., arXiv:1708.02002).
+tokens the rest. Rows weigh the same however long their answers are. It is a cost-sensitive cross-entropy;
+docs/decisions/0004 compares it with the plain and the focal loss (Lin et al., arXiv:1708.02002).
 
 Logits are computed at the positions that some row of the batch learns from, and at no other: the output layer of a
 small model is a fifth of its work.
