@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-
-import dagster as dg
+from typing import TYPE_CHECKING
 
 from pipelines.settings import Settings, adopt_environment
+
+if TYPE_CHECKING:
+    import dagster as dg
 
 CONFIG = Path(__file__).resolve().parents[1] / "dagster.yaml"
 
@@ -23,4 +25,6 @@ def prepare_home(settings: Settings) -> Path:
 
 def instance(settings: Settings) -> dg.DagsterInstance:
     """Dagster's instance of this data home; a context manager."""
+    import dagster as dg
+
     return dg.DagsterInstance.from_config(str(prepare_home(settings)))

@@ -18,7 +18,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import httpx
 import psutil
 from filelock import FileLock
 
@@ -45,9 +44,8 @@ class Supervisor:
     """Starts, finds and stops services."""
 
     def __init__(self, run_dir: Path) -> None:
-        """``run_dir`` holds a record and a log for each service."""
+        """``run_dir`` holds a record and a log for each service; it is made with the first."""
         self._run_dir = run_dir
-        run_dir.mkdir(parents=True, exist_ok=True)
 
     def ensure(self, service: Service, progress: Progress = lambda _: None) -> None:
         """Start the service unless it is healthy, and wait until it is.
@@ -55,6 +53,7 @@ class Supervisor:
         Raises:
             ServiceError: when the port is somebody else's, the process dies, or it is not ready in time.
         """
+        self._run_dir.mkdir(parents=True, exist_ok=True)
         with FileLock(self._run_dir / f"{service.name}.lock"):
             if self.running(service.name) is not None:
                 self._wait(service, progress)
@@ -140,6 +139,8 @@ class Supervisor:
 
 def healthy(address: str, timeout: float) -> bool:
     """Whether the address answers with less than 400."""
+    import httpx
+
     try:
         return httpx.get(address, timeout=timeout, follow_redirects=True).status_code < 400
     except httpx.HTTPError:

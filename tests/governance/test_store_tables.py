@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 
 from governance.errors import MigrationNeeded, StoreError
@@ -64,6 +65,20 @@ def test_migrations_go_up_and_down_and_equal_the_models(database_url: str) -> No
         connection.execute(text("update alembic_version set version_num = 'from-the-future'"))
     with pytest.raises(MigrationNeeded):
         migrate.upgrade(engine)
+    engine.dispose()
+
+
+def test_whether_a_schema_is_at_head_is_told_as_alembic_tells_it(database_url: str) -> None:
+    assert migrate.head() == ScriptDirectory.from_config(migrate.config()).get_current_head()
+    engine = dialect.open_engine(database_url)
+    for revision in (None, "0001", "head"):
+        if revision:
+            migrate.upgrade(engine, revision)
+        with engine.connect() as connection:
+            assert migrate.current(connection) == MigrationContext.configure(connection).get_current_revision()
+    migrate.downgrade(engine, "base")
+    with engine.connect() as connection:
+        assert migrate.current(connection) is None
     engine.dispose()
 
 

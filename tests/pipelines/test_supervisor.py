@@ -54,6 +54,7 @@ def test_a_foreign_server_on_the_port_is_not_ours(run_dir: Path, tmp_path: Path,
 
 def test_a_recycled_id_is_never_ended(run_dir: Path) -> None:
     supervisor = Supervisor(run_dir)
+    run_dir.mkdir()
     (run_dir / "web.json").write_text(json.dumps({"pid": os.getpid(), "created": 1.0}))
     assert supervisor.running("web") is None
     assert not supervisor.stop("web")
