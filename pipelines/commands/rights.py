@@ -1,12 +1,21 @@
-"""``tidemill rights``: consent given, withdrawn, and the verdict that follows."""
+"""``tidemill rights``: consent given, withdrawn, and the verdict that follows.
+
+A verdict can be asked for every purpose. A person can speak about every purpose but ``comply``, which no consent allows
+and no withdrawal ends. What they say without naming a purpose is about the uses beyond the service itself: who wants to
+leave the loop still wants to be answered.
+"""
 
 from __future__ import annotations
 
 import click
 
+from governance.records.rights import Purpose
 from pipelines.commands.output import Result, reports
 
-PURPOSES = ["debug", "evaluate", "improve_context", "improve_harness", "train_weights"]
+PURPOSES = [purpose.value for purpose in Purpose]
+SPOKEN_OF = [name for name in PURPOSES if name != Purpose.COMPLY]
+BEYOND_SERVICE = [name for name in SPOKEN_OF if name != Purpose.SERVE]
+DEFAULT = "May be repeated; all but serve when not given."
 
 
 @click.group()
@@ -16,7 +25,7 @@ def rights() -> None:
 
 def _record(status: str, tenant: str, purposes: tuple[str, ...], notice: str) -> Result:
     from governance.errors import RightsError
-    from governance.records.rights import ConsentStatus, Purpose
+    from governance.records.rights import ConsentStatus
     from pipelines.commands.person import known_tenant, read_person
     from pipelines.operations import record_consent
     from pipelines.settings import load_settings
@@ -27,7 +36,7 @@ def _record(status: str, tenant: str, purposes: tuple[str, ...], notice: str) ->
         subject = mill.door.subject(known_tenant(mill, tenant), raw_id)
         if mill.store.rights.is_suppressed(tenant, subject):
             raise RightsError("this person was erased and stays out; what they say now is not recorded")
-        chosen = [Purpose(name) for name in (purposes or PURPOSES)]
+        chosen = [Purpose(name) for name in (purposes or BEYOND_SERVICE)]
         for purpose in chosen:
             record_consent(mill, tenant, subject, purpose, status=ConsentStatus(status), notice=notice)
     return {"tenant": tenant, "subject": subject, "status": status, "purposes": [p.value for p in chosen]}
@@ -35,7 +44,7 @@ def _record(status: str, tenant: str, purposes: tuple[str, ...], notice: str) ->
 
 @rights.command(epilog="Example: echo C-1001 | tidemill rights grant --tenant harbor --purpose train_weights")
 @click.option("--tenant", required=True, help="Tenant whose customer it is.")
-@click.option("--purpose", "purposes", multiple=True, type=click.Choice(PURPOSES), help="Default: all of them.")
+@click.option("--purpose", "purposes", multiple=True, type=click.Choice(SPOKEN_OF), help=DEFAULT)
 @click.option("--notice", default="", help="The exact notice text that was shown; its digest is kept.")
 @reports
 def grant(tenant: str, purposes: tuple[str, ...], notice: str) -> Result:
@@ -45,7 +54,7 @@ def grant(tenant: str, purposes: tuple[str, ...], notice: str) -> Result:
 
 @rights.command(epilog="Example: echo C-1001 | tidemill rights withdraw --tenant harbor")
 @click.option("--tenant", required=True, help="Tenant whose customer it is.")
-@click.option("--purpose", "purposes", multiple=True, type=click.Choice(PURPOSES), help="Default: all of them.")
+@click.option("--purpose", "purposes", multiple=True, type=click.Choice(SPOKEN_OF), help=DEFAULT)
 @click.option("--notice", default="", help="The exact notice text that was shown; its digest is kept.")
 @reports
 def withdraw(tenant: str, purposes: tuple[str, ...], notice: str) -> Result:
@@ -59,7 +68,7 @@ def withdraw(tenant: str, purposes: tuple[str, ...], notice: str) -> Result:
 @reports
 def verdict(tenant: str, purpose: str) -> Result:
     """Say whether a person's data may be used for a purpose now, and why."""
-    from governance.records.rights import PURPOSE_IRI, Purpose
+    from governance.records.rights import PURPOSE_IRI
     from pipelines.commands.person import known_tenant, read_person
     from pipelines.settings import load_settings
     from pipelines.wiring import Mill

@@ -10,6 +10,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from governance.records.rights import Purpose
 from pipelines.cli import COMMANDS, main
 from pipelines.settings import load_settings
 from pipelines.tenant_keys import TenantKeys
@@ -108,6 +109,25 @@ def test_consent_is_recorded_and_judged_without_the_id_in_the_arguments(tenant: 
     assert "C-1" not in json.dumps(given)
     assert told(*asked)[1]["reasons"] == ["no_contract"]
     assert told("rights", "withdraw", "--tenant", tenant)[1]["status"] == "withdrawn"
+
+
+def test_a_verdict_can_be_asked_for_every_purpose(tenant: str) -> None:
+    for purpose in Purpose:
+        code, answer = told("rights", "verdict", "--tenant", tenant, "--purpose", purpose.value)
+        assert (code, answer["purpose"]) == (0, purpose)
+        assert answer["allowed"] is (purpose is Purpose.COMPLY)
+
+
+@pytest.mark.parametrize("deed", ["grant", "withdraw"])
+def test_a_person_speaks_about_every_purpose_but_comply(tenant: str, deed: str) -> None:
+    for purpose in set(Purpose) - {Purpose.COMPLY}:
+        assert told("rights", deed, "--tenant", tenant, "--purpose", purpose.value)[1]["purposes"] == [purpose]
+    refused = CliRunner().invoke(main, ["rights", deed, "--tenant", tenant, "--purpose", "comply"], input="C-1\n")
+    assert refused.exit_code == 2
+    assert set(told("rights", deed, "--tenant", tenant)[1]["purposes"]) == set(Purpose) - {
+        Purpose.COMPLY,
+        Purpose.SERVE,
+    }
 
 
 @pytest.mark.parametrize("person", ["", "\n", "a\nb\n", "\x1b[2J\n", b"C-\xff\xfe\n"])
