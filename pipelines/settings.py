@@ -1,14 +1,17 @@
 """Settings: the one place where the environment is read.
 
 1. Every setting has a default that works on a fresh machine and a name in the environment, ``TIDEMILL_`` + its name.
-2. Everything Tidemill writes lies under ``data_home``, but for the keys, which lie beside it: a copy of the data home
-   alone cannot be read.
-3. Servers listen on loopback unless ``host`` says otherwise.
+2. What is made from traces lies under ``data_home``, unless a URL says that a database or MLflow is elsewhere. Two
+   things lie beside it: the keys, so that a copy of the data home alone cannot be read, and the cache of converted base
+   models, which hold nobody's data and which data homes side by side share.
+3. A variable with the prefix that is no setting changes nothing; ``unknown_variables`` finds it, since it is a typo.
+4. Servers listen on loopback unless ``host`` says otherwise.
 """
 
 from __future__ import annotations
 
 import os
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
@@ -17,12 +20,23 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 """A relative data home lies in the checkout, wherever the command is called from."""
+PREFIX = "TIDEMILL_"
+NOT_SETTINGS = frozenset(
+    {
+        "TIDEMILL_DAGSTER_DIR",  # what dagster.yaml reads; set for child processes
+        "TIDEMILL_PLATFORM",  # the launcher: which lock
+        "TIDEMILL_PYTHON",  # the launcher: which Python
+        "TIDEMILL_REQUIRE_SERVICES",  # the tests: fail where a service is missing
+        "TIDEMILL_TEST_VLLM_PORT",  # the tests: the port of their vLLM
+    }
+)
+"""Variables with the prefix that something else of this project reads."""
 
 
 class Settings(BaseSettings):
     """What can be configured. ``tidemill doctor`` prints each value and what a missing one means."""
 
-    model_config = SettingsConfigDict(env_prefix="TIDEMILL_", env_ignore_empty=True, frozen=True, extra="forbid")
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="forbid")
 
     data_home: Path = Field(default=Path("data/home"), description="folder of everything that is written")
     keys_dir: Path | None = Field(default=None, description="folder of the keys; beside the data home when not set")
@@ -83,7 +97,7 @@ class Settings(BaseSettings):
     def environment(self) -> dict[str, str]:
         """These settings as environment variables, for child processes."""
         chosen = {
-            f"TIDEMILL_{name.upper()}": str(value) for name, value in self.model_dump().items() if value is not None
+            f"{PREFIX}{name.upper()}": str(value) for name, value in self.model_dump().items() if value is not None
         }
         return {**chosen, "TIDEMILL_DATA_HOME": str(self.home), "TIDEMILL_KEYS_DIR": str(self.keys)}
 
@@ -102,6 +116,16 @@ def load_settings(**overrides: object) -> Settings:
         pydantic.ValidationError: naming each setting whose value is not usable.
     """
     return Settings(**{name: value for name, value in overrides.items() if value is not None})  # type: ignore[arg-type]  # pydantic checks them
+
+
+def unknown_variables() -> dict[str, str | None]:
+    """Variables of this process's environment that look like settings and are none, each with the nearest setting."""
+    settings = [name.upper() for name in Settings.model_fields]
+    known = {*NOT_SETTINGS, *(PREFIX + name for name in settings)}
+    unknown = sorted(name for name in os.environ if name.upper().startswith(PREFIX) and name.upper() not in known)
+    # Without the prefix, which all share: with it, any two short names are near.
+    near = {name: get_close_matches(name.upper().removeprefix(PREFIX), settings, n=1) for name in unknown}
+    return {name: PREFIX + found[0] if found else None for name, found in near.items()}
 
 
 def child_environment(settings: Settings) -> dict[str, str]:
