@@ -5,12 +5,14 @@
         ├── DecodeError          a body is not what its content type says, or too big once unpacked
         │   ├── WrongSignal      a well-formed export of another signal (logs, metrics) on the path of traces
         │   └── BodyTooLarge     more bytes than the receiver's bound, packed or unpacked
+        ├── BudgetSpent          no room for more bytes of bodies in progress; the sender should wait
         ├── SpoolError           the spool cannot take or give back a record
         │   ├── SpoolFull        the bound on undrained bytes is reached; the sender should wait
         │   └── SegmentCorrupt   a sealed segment fails its checks before its end
         └── MergeError           two spans that are not versions of one span
 
-A ``DecodeError`` is final: the same bytes fail again, so a sender must not retry. A ``SpoolError`` is not.
+A ``DecodeError`` is final: the same bytes fail again, so a sender must not retry. A ``SpoolError`` and a
+``BudgetSpent`` are not.
 """
 
 from __future__ import annotations
@@ -32,6 +34,10 @@ class WrongSignal(DecodeError):
 
 class BodyTooLarge(DecodeError):
     """More bytes than the receiver's bound, packed or unpacked."""
+
+
+class BudgetSpent(IngestionError):
+    """No room for more bytes of bodies in progress."""
 
 
 class SpoolError(IngestionError):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Self
+
+from pydantic import model_validator
+
 from governance.records.base import Record
 
 
@@ -14,8 +18,18 @@ class Limits(Record):
     """Of a request after gzip."""
     max_in_flight: int = 64
     """Requests in progress; further ones are told to come back."""
+    max_bytes_in_flight: int = 64 * 2**20
+    """Of all requests in progress together, packed and unpacked; what does not fit is told to come back. Decoding
+    takes a multiple of a body's bytes: about 3 for long texts, about 20 for many small values."""
     retry_after_s: int = 5
     max_age_s: int | None = None
     """Spans that ended longer ago are rejected; None takes spans of any age."""
     body_timeout_s: float = 30.0
     """How long a sender may take to send one body."""
+
+    @model_validator(mode="after")
+    def _the_largest_body_fits(self) -> Self:
+        # Otherwise a lawful body would be told to come back for ever.
+        if self.max_bytes_in_flight < self.max_body_bytes + self.max_unpacked_bytes:
+            raise ValueError("max_bytes_in_flight must hold one body of the largest size, packed and unpacked")
+        return self

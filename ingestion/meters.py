@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from ingestion.budget import Budget
 from ingestion.spool import Spool
 
 
 class Meters:
     """Counters of one receiver."""
 
-    def __init__(self, spool: Spool) -> None:
-        """Gauges read the spool when they are scraped."""
+    def __init__(self, spool: Spool, budget: Budget) -> None:
+        """Gauges read the spool and the budget when they are scraped."""
         self.registry = CollectorRegistry()
         self.requests = Counter(
             "tidemill_intake_requests", "Requests by HTTP status.", ["status"], registry=self.registry
@@ -25,6 +26,12 @@ class Meters:
         self.seconds = Histogram(
             "tidemill_intake_seconds", "From the first byte to the durable answer.", registry=self.registry
         )
+        bodies = Gauge(
+            "tidemill_intake_bytes_in_flight",
+            "Bytes of bodies in progress, packed and unpacked.",
+            registry=self.registry,
+        )
+        bodies.set_function(budget.held)
         held = Gauge("tidemill_spool_bytes", "Bytes that wait for the drain.", registry=self.registry)
         held.set_function(spool.bytes_held)
         segments = Gauge("tidemill_spool_segments", "Segments that wait for the drain.", registry=self.registry)

@@ -10,7 +10,8 @@
 from __future__ import annotations
 
 import zlib
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 from governance.records.span import Span
 from ingestion import otlp_json, otlp_protobuf
@@ -20,6 +21,8 @@ from ingestion.otlp_fields import SpanFault
 PROTOBUF: Final = "application/x-protobuf"
 JSON: Final = "application/json"
 _GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
+_STEP: Final = 2**18
+"""Bytes that are unpacked at a time: few enough to stop early, enough that copies of what is left cost little."""
 MAX_MEMBERS: Final = 64
 MAX_SPANS: Final = 50_000
 """Of one request; exporters send hundreds. What decodes costs memory, whether or not it is a span."""
@@ -44,8 +47,10 @@ def decode(
     raise DecodeError(f"no decoder for {content_type}")
 
 
-def unpack_gzip(data: bytes, limit: int) -> bytes:
+def unpack_gzip(data: bytes, limit: int, claim: Callable[[int], None] = lambda _: None) -> bytes:
     """The content of a gzip stream of one or more members.
+
+    It is unpacked in steps, and ``claim`` is told the size of each before the next one; what ``claim`` raises ends it.
 
     Raises:
         BodyTooLarge: as soon as it grows beyond ``limit`` bytes.
@@ -54,20 +59,29 @@ def unpack_gzip(data: bytes, limit: int) -> bytes:
 
     """
     parts: list[bytes] = []
-    room = limit
+    members, size = 0, 0
     while data:
-        if len(parts) == MAX_MEMBERS:
+        if members == MAX_MEMBERS:
             raise DecodeError(f"the gzip stream has more than {MAX_MEMBERS} members")
+        members += 1
         member = zlib.decompressobj(_GZIP_WINDOW)
-        try:
-            part = member.decompress(data, room + 1)
-        except zlib.error as error:
-            raise DecodeError(f"not gzip: {error}") from error
-        room -= len(part)
-        if room < 0:
-            raise BodyTooLarge(f"the body unpacks to more than {limit} bytes")
-        if not member.eof:
-            raise DecodeError("the gzip stream ends early")
-        parts.append(part)
+        while not member.eof:
+            part = _step(member, data, min(_STEP, limit - size + 1))
+            size += len(part)
+            if size > limit:
+                raise BodyTooLarge(f"the body unpacks to more than {limit} bytes")
+            claim(len(part))
+            parts.append(part)
+            data = member.unconsumed_tail
         data = member.unused_data.lstrip(b"\x00")
     return b"".join(parts)
+
+
+def _step(member: Any, data: bytes, most: int) -> bytes:
+    try:
+        part: bytes = member.decompress(data, most)
+    except zlib.error as error:
+        raise DecodeError(f"not gzip: {error}") from error
+    if not part and not member.eof and not member.unconsumed_tail:
+        raise DecodeError("the gzip stream ends early")
+    return part

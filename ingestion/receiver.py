@@ -2,9 +2,13 @@
 
 1. 200 is sent after the body is on disk (``Spool``); spans that are refused on their own are counted in
    ``partialSuccess`` with reasons, and the drain counts the same ones into the ledger.
-2. The tenant comes from the credential, compared in constant time, and from nothing in the body.
+2. The tenant comes from the credential (``ingestion.credentials``), and from nothing in the body.
 3. Errors that repeat are 4xx (a sender must not retry); those that pass are 429 and 503 with ``Retry-After``.
-4. Memory is bounded: by the body, by what it unpacks to, and by the requests in progress.
+4. Memory is bounded: by the body, by what it unpacks to, by the requests in progress, and by the bytes of all of them
+   together (``ingestion.budget``), which every request gives back however it ends.
+5. Every error has the form of OTLP, also for a path or a method that is not served. ``/v1/traces`` has one spelling,
+   as in the OpenTelemetry Collector: with a trailing slash it is not found, and never redirected, because exporters
+   differ in whether they post again elsewhere, and one that does not would lose its spans without a word.
 
 Source: the OTLP specification, sections "OTLP/HTTP Response" and "OTLP/HTTP Throttling".
 """
@@ -12,8 +16,6 @@ Source: the OTLP specification, sections "OTLP/HTTP Response" and "OTLP/HTTP Thr
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import hmac
 import logging
 import time
 from collections.abc import Mapping
@@ -21,13 +23,16 @@ from typing import Any, Final
 
 from fastapi import FastAPI, Request, Response
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from governance.ports.clock import Clock, SystemClock
 from governance.records.base import to_unix_nano
 from ingestion import replies
+from ingestion.budget import Budget, Share
+from ingestion.credentials import Credentials, KeySource
 from ingestion.envelope import Envelope
-from ingestion.errors import BodyTooLarge, DecodeError, SpoolError, SpoolFull
+from ingestion.errors import BodyTooLarge, BudgetSpent, DecodeError, SpoolError, SpoolFull
 from ingestion.limits import Limits
 from ingestion.meters import Meters
 from ingestion.otlp_decode import JSON, PROTOBUF, unpack_gzip
@@ -39,23 +44,7 @@ _log = logging.getLogger(__name__)
 _LARGE: Final = 64 * 1024
 """Bodies beyond this are decoded in a thread, so that small ones do not wait for them."""
 _NANO: Final = 1_000_000_000
-
-
-class Credentials:
-    """API keys and whose they are, held as digests and compared in constant time."""
-
-    def __init__(self, tenant_keys: Mapping[str, str]) -> None:
-        """``tenant_keys`` maps each API key to its tenant."""
-        self._known = [(hashlib.sha256(key.encode()).digest(), tenant) for key, tenant in tenant_keys.items()]
-
-    def tenant(self, key: str) -> str | None:
-        """The tenant of a key; every known key is compared, whichever matches."""
-        offered = hashlib.sha256(key.encode("utf-8", "surrogateescape")).digest()
-        found = None
-        for known, tenant in self._known:
-            if hmac.compare_digest(offered, known):
-                found = tenant
-        return found
+_SERVED: Final = "this intake takes traces, at POST /v1/traces, and answers GET /health and GET /metrics"
 
 
 class Refusal(Exception):
@@ -83,15 +72,17 @@ class Receiver:
         self._clock = clock
         self._recording = recording
         self._in_flight = 0
-        self.meters = Meters(spool)
+        self._budget = Budget(limits.max_bytes_in_flight)
+        self.meters = Meters(spool, self._budget)
 
     async def traces(self, request: Request) -> Response:
         """POST /v1/traces."""
         started = time.perf_counter()
-        content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        content_type = _content_type(request)
         self._in_flight += 1
         try:
-            response = await self._take(request, content_type)
+            with self._budget.share() as share:
+                response = await self._take(request, content_type, share)
         except Refusal as refusal:
             response = replies.failed(refusal.status, refusal.code, refusal.message, content_type, refusal.headers)
         finally:
@@ -100,14 +91,23 @@ class Receiver:
         self.meters.seconds.observe(time.perf_counter() - started)
         return response
 
-    async def _take(self, request: Request, content_type: str) -> Response:
+    async def not_served(self, request: Request, error: Exception) -> Response:
+        """The answer to a path or a method that is not served."""
+        if not isinstance(error, HTTPException):
+            raise error
+        self.meters.requests.labels(str(error.status_code)).inc()
+        message = f"{request.method[:20]} {request.url.path[:100]!r} is not served: {_SERVED}"
+        code, headers = replies.UNIMPLEMENTED, dict(error.headers or {})
+        return replies.failed(error.status_code, code, message, _content_type(request), headers)
+
+    async def _take(self, request: Request, content_type: str, share: Share) -> Response:
         tenant_id = self._tenant(request)
         if content_type not in (PROTOBUF, JSON):
             message = f"content type {content_type or '(none)'!r}: send {PROTOBUF} or {JSON}"
             raise Refusal(415, replies.INVALID_ARGUMENT, message)
         if self._in_flight > self._limits.max_in_flight:
             raise self._later(429, "too many requests in progress")
-        body = await self._body(request)
+        body = await self._body(request, share)
         envelope = Envelope(
             content_type=content_type,
             received_unix_nano=to_unix_nano(self._clock.now()),
@@ -135,35 +135,42 @@ class Receiver:
         code = replies.RESOURCE_EXHAUSTED if status == 429 else replies.UNAVAILABLE
         return Refusal(status, code, f"{why}; try again later", {"Retry-After": str(self._limits.retry_after_s)})
 
-    async def _body(self, request: Request) -> bytes:
+    async def _body(self, request: Request, share: Share) -> bytes:
         encoding = request.headers.get("content-encoding", "identity").strip().lower()
         if encoding not in ("identity", "gzip", ""):
             raise Refusal(415, replies.INVALID_ARGUMENT, f"content encoding {encoding!r}: send gzip or none")
         try:
             async with asyncio.timeout(self._limits.body_timeout_s):
-                body = await self._read(request)
-            return await run_in_threadpool(self._unpack, body) if encoding == "gzip" else body
+                body = await self._read(request, share)
+            return await run_in_threadpool(self._unpack, body, share) if encoding == "gzip" else body
         except BodyTooLarge as error:
             raise Refusal(413, replies.INVALID_ARGUMENT, str(error)) from error
         except DecodeError as error:
             raise Refusal(400, replies.INVALID_ARGUMENT, str(error)) from error
+        except BudgetSpent as error:
+            raise self._later(503, "the intake holds as many bytes as it may") from error
         except (TimeoutError, ClientDisconnect) as error:
             raise Refusal(408, replies.UNAVAILABLE, "the body did not arrive in time") from error
 
-    def _unpack(self, body: bytes) -> bytes:
-        return unpack_gzip(body, self._limits.max_unpacked_bytes)
+    def _unpack(self, body: bytes, share: Share) -> bytes:
+        unpacked = unpack_gzip(body, self._limits.max_unpacked_bytes, share.claim)
+        share.give_back(len(body))
+        return unpacked
 
-    async def _read(self, request: Request) -> bytes:
+    async def _read(self, request: Request, share: Share) -> bytes:
         bound = self._limits.max_body_bytes
         too_large = BodyTooLarge(f"the body is larger than {bound} bytes")
         declared = request.headers.get("content-length", "")
-        if declared.isdecimal() and int(declared) > bound:
-            raise too_large
+        if declared.isdecimal():
+            if int(declared) > bound:
+                raise too_large
+            share.budget.require(int(declared))
         body = bytearray()
         async for chunk in request.stream():
-            body += chunk
-            if len(body) > bound:
+            if len(body) + len(chunk) > bound:
                 raise too_large
+            share.claim(len(chunk))
+            body += chunk
         return bytes(body)
 
     async def _decode(self, envelope: Envelope, tenant_id: str) -> tuple[int, list[SpanFault]]:
@@ -197,7 +204,7 @@ class Receiver:
 
 def create_app(
     spool: Spool,
-    tenant_keys: Mapping[str, str],
+    tenant_keys: Mapping[str, str] | KeySource,
     limits: Limits | None = None,
     *,
     clock: Clock | None = None,
@@ -205,17 +212,9 @@ def create_app(
 ) -> FastAPI:
     """The intake as an application: /v1/traces, /health, /metrics."""
     receiver = Receiver(spool, Credentials(tenant_keys), limits or Limits(), clock or SystemClock(), recording)
-    app = FastAPI(title="Tidemill intake", docs_url=None, redoc_url=None, openapi_url=None)
-
-    @app.post("/v1/traces")
-    async def traces(request: Request) -> Response:
-        return await receiver.traces(request)
-
-    @app.post("/v1/{signal}")
-    async def other_signal(signal: str, request: Request) -> Response:
-        content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        message = f"{signal[:40]} are not taken here: this intake takes traces, at /v1/traces"
-        return replies.failed(404, replies.UNIMPLEMENTED, message, content_type)
+    app = FastAPI(title="Tidemill intake", docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
+    app.add_exception_handler(HTTPException, receiver.not_served)
+    app.add_api_route("/v1/traces", receiver.traces, methods=["POST"])
 
     @app.get("/health")
     def health() -> dict[str, Any]:
@@ -226,3 +225,7 @@ def create_app(
         return Response(receiver.meters.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     return app
+
+
+def _content_type(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()

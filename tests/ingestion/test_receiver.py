@@ -207,15 +207,47 @@ def test_ing_22_eight_posts_at_once(url: str, spool: Spool) -> None:
     assert len({item.span_id for _, item in spooled(spool)}) == 400
 
 
-def test_health_metrics_and_other_paths(url: str) -> None:
+def test_health_and_metrics(url: str) -> None:
     post(url, body(span_json(1)))
     assert httpx.get(f"{url}/health").json()["status"] == "ok"
     metrics = httpx.get(f"{url}/metrics").text
     assert 'tidemill_intake_requests_total{status="200"} 1.0' in metrics
     assert "tidemill_spool_bytes" in metrics
-    logs = httpx.post(f"{url}/v1/logs", content=b"", headers={"content-type": PROTOBUF})
-    assert logs.status_code == 404
-    assert "/v1/traces" in Status.FromString(logs.content).message
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "allow"),
+    [
+        ("POST /v1/logs", 404, None),
+        ("POST /v1/traces/", 404, None),
+        ("POST /health/", 404, None),
+        ("GET /", 404, None),
+        ("GET /v1/logs", 404, None),
+        ("GET /v1/%00%ff/\u00e9", 404, None),
+        ("GET /v1/traces", 405, "POST"),
+        ("PUT /v1/traces", 405, "POST"),
+        ("POST /metrics", 405, "GET"),
+    ],
+)
+@pytest.mark.parametrize("content_type", [PROTOBUF, JSON, "text/plain"])
+def test_what_is_not_served_is_said_in_the_form_of_otlp(
+    url: str, asked: str, status: int, allow: str | None, content_type: str
+) -> None:
+    method, path = asked.split()
+    reply = httpx.request(method, f"{url}{path}", headers=HEADERS | {"content-type": content_type})
+    assert (reply.status_code, reply.headers.get("allow"), reply.headers.get("location")) == (status, allow, None)
+    if content_type == PROTOBUF:
+        assert reply.headers["content-type"] == PROTOBUF
+        said = Status.FromString(reply.content)
+        code, message = said.code, said.message
+    else:
+        assert reply.headers["content-type"] == JSON
+        assert set(reply.json()) == {"code", "message"}
+        code, message = reply.json()["code"], reply.json()["message"]
+    assert code == 12
+    assert message.startswith(f"{method} {httpx.URL(url + path).path!r} is not served")
+    assert "POST /v1/traces" in message
+    assert f'tidemill_intake_requests_total{{status="{status}"}} 1.0' in httpx.get(f"{url}/metrics").text
 
 
 def test_accepted_bodies_are_recorded(tmp_path: Path, free_port: int) -> None:
