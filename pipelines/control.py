@@ -1,4 +1,8 @@
-"""The control process: ingestion's receiver and serving's gateway, each on its own port, in one event loop."""
+"""The control process: ingestion's receiver and serving's gateway, each on its own port, in one event loop.
+
+Both ask the same ``LiveTenantKeys``, so a key that is revoked closes both. The gateway asks for a key even while there
+is none: to revoke the last one opens nothing.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import uvicorn
 
 from ingestion.receiver import create_app as intake_app
 from pipelines.settings import Settings
+from pipelines.tenant_keys import LiveTenantKeys
 from pipelines.wiring import Mill
 from serving.gateway import create_app as gateway_app
 
@@ -15,7 +20,7 @@ from serving.gateway import create_app as gateway_app
 def serve(settings: Settings) -> None:
     """Serve until interrupted."""
     with Mill(settings) as mill:
-        keys = mill.tenant_keys.by_key()
+        keys = LiveTenantKeys(mill.tenant_keys)
         intake = intake_app(
             mill.spool, keys, clock=mill.clock, recording=mill.recording if settings.record_intake else None
         )
