@@ -20,7 +20,7 @@ UNFINISHED = "\ufffd"
 def choices(ids: Sequence[int], offered: Sequence[str], decode: Callable[[Sequence[int]], str]) -> tuple[int, ...]:
     """Positions in ``ids`` of the tokens that rule out one of the ``offered`` tools."""
     possible = {name: dump({"tool": name})[:-1] + "," for name in offered}
-    places = []
+    places: list[int] = []
     for place in range(len(ids)):
         if len(possible) <= 1:
             return tuple(places)
