@@ -63,8 +63,10 @@ class Settings(BaseSettings):
     gate_tasks: int = Field(default=80, ge=1, description="held-out tasks below which the gate decides nothing")
     concurrency: int = Field(default=16, ge=1, description="runs at once in an evaluation")
     lora_rank: int = Field(default=16, ge=1, le=256, description="rank of the adapters")
-    learning_rate: float = Field(default=1e-3, gt=0, description="of the adapters' training")
-    epochs: int = Field(default=3, ge=1, description="passes over the training rows")
+    lora_depth: float = Field(default=0.5, gt=0, le=1, description="share of the layers, from the top, with an adapter")
+    learning_rate: float = Field(default=2e-3, gt=0, description="of the adapters' training")
+    choice_share: float = Field(default=0.5, ge=0, lt=1, description="weight of the choice of a tool in a row's loss")
+    epochs: int = Field(default=2, ge=1, description="passes over the training rows")
     batch_size: int = Field(default=2, ge=1, description="training rows a step")
     rehearsal_ratio: float = Field(default=1.0, ge=0, description="confirmed successes per takeover in a dataset")
 
