@@ -61,7 +61,7 @@ class Settings(BaseSettings):
     train_share: float = Field(default=0.6, gt=0, lt=1, description="part of the window that is learned from")
     eval_tasks: int = Field(default=88, ge=1, description="held-out tasks that each arm runs, at most")
     gate_tasks: int = Field(default=80, ge=1, description="held-out tasks below which the gate decides nothing")
-    concurrency: int = Field(default=16, ge=1, description="runs at once in an evaluation")
+    concurrency: int = Field(default=32, ge=1, description="runs at once in an evaluation")
     lora_rank: int = Field(default=16, ge=1, le=256, description="rank of the adapters")
     lora_depth: float = Field(default=0.5, gt=0, le=1, description="share of the layers, from the top, with an adapter")
     learning_rate: float = Field(default=2e-3, gt=0, description="of the adapters' training")

