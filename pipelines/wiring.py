@@ -169,7 +169,10 @@ class Mill(Ground):
             self.clock,
             scopes=self.store.deployments.scopes,
             rights_check=lambda bundle: why_not_now(self, bundle),
-            limits=ServingLimits(max_rank=self.vllm_settings.max_lora_rank),
+            limits=ServingLimits(
+                max_rank=self.vllm_settings.max_lora_rank,
+                target_modules=frozenset(self.vllm_settings.adapter_modules),
+            ),
         )
 
     @cached_property

@@ -17,7 +17,12 @@ from typing import Any
 CONFIG = "adapter_config.json"
 WEIGHTS = "adapter_model.safetensors"
 MERGE = "merge it into the base instead, and gate the merged release itself"
-LAYERS = frozenset({"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"})
+SERVED_AS = {
+    "q_proj": "qkv_proj", "k_proj": "qkv_proj", "v_proj": "qkv_proj", "o_proj": "o_proj",
+    "gate_proj": "gate_up_proj", "up_proj": "gate_up_proj", "down_proj": "down_proj",
+}  # fmt: skip
+"""A module as an adapter names it, and the module that vLLM made of it."""
+ATTENTION = ("q_proj", "k_proj", "v_proj", "o_proj")
 HEADER_LIMIT = 100_000_000
 
 
@@ -26,7 +31,7 @@ class ServingLimits:
     """What the engine was started for."""
 
     max_rank: int = 16
-    target_modules: frozenset[str] = LAYERS
+    target_modules: frozenset[str] = frozenset(ATTENTION)
     dtypes: frozenset[str] = frozenset({"F32", "F16", "BF16"})
 
 

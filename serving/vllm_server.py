@@ -20,6 +20,7 @@ from typing import IO, Self
 
 import httpx
 
+from serving.compatibility import ATTENTION, SERVED_AS
 from serving.errors import ServerError
 from serving.vllm_launcher import PARENT_FLAG
 
@@ -48,8 +49,8 @@ class VllmSettings:
     block_size: int = 32
     max_loras: int = 2
     max_lora_rank: int = 16
-    lora_modules: tuple[str, ...] = ("qkv_proj", "o_proj")
-    """vLLM's names of the modules that adapters may change; none means all, and costs a product for each."""
+    adapter_modules: tuple[str, ...] = ATTENTION
+    """The modules that adapters may change; each one more costs a product in every layer."""
     kv_cache_gib: int = 1
     threads: str = "auto"
     """``VLLM_CPU_OMP_THREADS_BIND``: cores such as ``0-1``, or ``auto``."""
@@ -74,8 +75,7 @@ class VllmSettings:
         if self.lora:
             command += ["--enable-lora", "--max-loras", str(self.max_loras)]
             command += ["--max-lora-rank", str(self.max_lora_rank)]
-            if self.lora_modules:
-                command += ["--lora-target-modules", *self.lora_modules]
+            command += ["--lora-target-modules", *sorted({SERVED_AS[name] for name in self.adapter_modules})]
         return [*command, *self.extra_arguments]
 
     def child_environment(self) -> dict[str, str]:

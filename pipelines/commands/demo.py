@@ -6,9 +6,15 @@ from pathlib import Path
 
 import click
 
-from pipelines.commands.output import Result, progress, reports
+from pipelines.commands.output import Result, progress, reports_as
 
 SHOP = "examples.shop.product:build"
+
+
+def _table(summary: Result) -> str:
+    from pipelines.demo.table import show
+
+    return show(summary)
 
 
 @click.command(epilog="Example: tidemill demo --seed 7")
@@ -18,11 +24,10 @@ SHOP = "examples.shop.product:build"
 @click.option("--without", "removed", multiple=True, help="Leave a trouble out of the world, as a control.")
 @click.option("--ablation", is_flag=True, help="Also measure each lever alone.")
 @click.option("--home", default=None, help="Data home; data/demo-... when not given.")
-@reports
+@reports_as(_table)
 def demo(*, sessions: int, real: int, seed: int, removed: tuple[str, ...], ablation: bool, home: str | None) -> Result:
     """Play a week, turn the loop, let a customer leave, and write the report. Run again, it goes on."""
     from pipelines.demo.run import Demo
-    from pipelines.demo.table import show
     from pipelines.product import choose
     from pipelines.settings import adopt_environment, load_settings
     from pipelines.wiring import shared_mill
@@ -32,6 +37,4 @@ def demo(*, sessions: int, real: int, seed: int, removed: tuple[str, ...], ablat
     settings = load_settings(data_home=home or str(Path("data") / name), record_intake=True, agent=SHOP)
     adopt_environment(settings)
     choose(settings, options)
-    summary = Demo(shared_mill(load_settings()), progress).run(ablation=ablation)
-    click.echo(show(summary), err=True)
-    return summary
+    return Demo(shared_mill(load_settings()), progress).run(ablation=ablation)

@@ -23,19 +23,27 @@ Result = dict[str, Any]
 
 def reports(function: Callable[..., Result]) -> Callable[..., None]:
     """Turn a function that returns a result into a command body with ``--json``; ``ok: false`` exits with 1."""
+    return reports_as(table)(function)
 
-    @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
-    @functools.wraps(function)
-    def command(*args: Any, as_json: bool, **kwargs: Any) -> None:
-        try:
-            result = function(*args, **kwargs)
-        except (TidemillError, ValidationError, OSError) as error:
-            _fail(error, as_json=as_json)
-        click.echo(json.dumps(result, sort_keys=True, default=str) if as_json else table(result))
-        if result.get("ok") is False:
-            sys.exit(1)
 
-    return command
+def reports_as(shown: Callable[[Result], str]) -> Callable[[Callable[..., Result]], Callable[..., None]]:
+    """``reports`` for a command whose result people read in a form of its own."""
+
+    def decorate(function: Callable[..., Result]) -> Callable[..., None]:
+        @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
+        @functools.wraps(function)
+        def command(*args: Any, as_json: bool, **kwargs: Any) -> None:
+            try:
+                result = function(*args, **kwargs)
+            except (TidemillError, ValidationError, OSError) as error:
+                _fail(error, as_json=as_json)
+            click.echo(json.dumps(result, sort_keys=True, default=str) if as_json else shown(result))
+            if result.get("ok") is False:
+                sys.exit(1)
+
+        return command
+
+    return decorate
 
 
 def progress(line: str) -> None:

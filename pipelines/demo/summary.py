@@ -131,7 +131,7 @@ def _release(first: Mapping[str, Output], second: Mapping[str, Output]) -> Outpu
         "context": report["context"],
         "dataset": first["dataset"]["root"] or "none",
         "MLflow run": first["registration"]["run_id"] or "none",
-        "promoted": f"{promoted['promoted']} in {promoted.get('seconds', 0)} s",
+        "promoted": f"yes, in {promoted.get('seconds', 0):.1f} s" if promoted["promoted"] else "no",
         "probe": promoted.get("probe", {}).get("reason", "no adapter to prove"),
     }
     if second:

@@ -286,6 +286,7 @@ def test_a_base_that_is_not_served_is_refused(bench: Bench) -> None:
         ({"r": 64}, "rank 64"),
         ({"r": None}, "rank None"),
         ({"target_modules": ["lm_head"]}, "lm_head"),
+        ({"target_modules": ["q_proj", "gate_proj"]}, "gate_proj"),
         ({"target_modules": "all-linear"}, "pattern"),
         ({"bias": "all"}, "bias"),
         ({"peft_type": "IA3"}, "IA3"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,22 @@ def test_the_probe_knows_the_adapter_from_the_base_and_from_another(upstream: Up
         results[served] = probe.run(sheet, served, admin.logprobs)
         measured(results[served])
     assert [result.passed for result in results.values()] == [True, False, False]
+
+
+def test_the_base_answers_as_itself_while_adapters_fill_every_slot(upstream: Upstream, admin: VllmAdmin) -> None:
+    """In one batch with requests to two adapters, where two is all that the engine holds at once."""
+    alone = ask(upstream, "base", max_tokens=12)
+    names = []
+    for ref, folder, _ in upstream.adapters.values():
+        admin.load(ref.served_name, folder)
+        names.append(ref.served_name)
+    with ThreadPoolExecutor(6) as pool:
+        models = [*names, "base", *names, "base"]
+        found = list(pool.map(lambda model: ask(upstream, model, max_tokens=12), models))
+    for model, completion in zip(models, found, strict=True):
+        assert completion.model == model
+        if model == "base":
+            assert completion.token_ids == alone.token_ids
 
 
 def test_a_run_of_the_harness(upstream: Upstream) -> None:
