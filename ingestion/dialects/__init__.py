@@ -1,48 +1,86 @@
 """Dialects: each convention in a file of its own, pure, span in, content out.
 
-A span may speak two dialects at once (two instrumentations). ``read`` asks both and takes, for each side, the richer
-one (``forms``), the OpenTelemetry convention between equals; single values come from the first that has one. So
-nothing is doubled. ``strip`` gives the span without what ``read`` took: that is structure.
+A span may speak several dialects at once (two instrumentations, or a vendor's attributes beside the convention's).
+``read`` asks all of them and takes, for each side, the richer one (``forms``), the first of ``DIALECTS`` between
+equals; single values come from the first that has one. So nothing is doubled. ``strip`` gives the span without what
+``read`` took: that is structure.
+
+Each dialect has ``read(span) -> SpanContent``, ``content_keys(attributes)``, the attributes that it takes out of a
+span, and ``CONTENT_EVENTS``, the names of the events that it takes out.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from governance.records.content import SpanContent
 from governance.records.span import Span, SpanLink
-from ingestion.dialects import genai, openinference
+from ingestion.dialects import (
+    adk,
+    any_agent,
+    coding_agents,
+    genai,
+    langfuse,
+    logfire,
+    mlflow,
+    openinference,
+    openllmetry,
+    strands,
+    trulens,
+    vercel,
+)
 from ingestion.dialects.forms import Form, richest
+from ingestion.dialects.values import EXECUTE_TOOL
 
-_DIALECTS = (genai, openinference)
+DIALECTS: Final = (
+    adk,  # gives some of the convention's names a meaning of its own
+    genai,
+    strands,
+    openinference,
+    openllmetry,
+    vercel,
+    logfire,
+    any_agent,
+    coding_agents,
+    trulens,
+    mlflow,
+    langfuse,
+)
+"""In order of preference: structured messages before the payloads of functions."""
+CONTENT_EVENTS: Final[frozenset[str]] = frozenset().union(*(dialect.CONTENT_EVENTS for dialect in DIALECTS))
+_SINGLE: Final = ("tool_name", "tool_call_id", "tool_arguments", "tool_result", "usage")
 
 
 def read(span: Span) -> SpanContent:
     """Everything that somebody said in the span, or that a tool was given or gave back."""
-    readings = [dialect.read(span) for dialect in _DIALECTS]
+    readings = [dialect.read(span) for dialect in DIALECTS]
     operation = next((reading.operation for reading in readings if reading.operation), None)
-    inputs = richest(Form(reading.input, frozenset()) for reading in readings)
-    outputs = richest(Form(reading.output, frozenset()) for reading in readings)
-    used = [reading for reading in readings if _says(reading)]
+    called = operation == EXECUTE_TOOL and any(_calls(reading) for reading in readings)
+    said = [] if called else readings
+    inputs = richest(Form(reading.input, frozenset()) for reading in said)
+    outputs = richest(Form(reading.output, frozenset()) for reading in said)
     return SpanContent(
         operation=operation,
         input=inputs.messages,
         output=outputs.messages,
         **{name: _first(readings, name) for name in _SINGLE},
         evaluations=tuple(item for reading in readings for item in reading.evaluations),
-        flags=tuple(sorted({flag for reading in used or readings for flag in reading.flags})),
+        flags=tuple(sorted({flag for reading in readings for flag in reading.flags})),
     )
 
 
-_SINGLE = ("tool_name", "tool_call_id", "tool_arguments", "tool_result", "usage")
+def _calls(reading: SpanContent) -> bool:
+    """Whether a reading knows the call of a tool: then nobody speaks in the span."""
+    return reading.tool_arguments is not None or reading.tool_result is not None
 
 
 def _first(readings: list[SpanContent], name: str) -> Any:
     return next((getattr(reading, name) for reading in readings if getattr(reading, name) is not None), None)
 
 
-def _says(reading: SpanContent) -> bool:
-    return bool(reading.input or reading.output or reading.flags or reading.tool_arguments is not None)
+def content_keys(attributes: dict[str, Any]) -> set[str]:
+    """The attributes that any dialect takes out of a span."""
+    return set().union(*(dialect.content_keys(attributes) for dialect in DIALECTS))
 
 
 def strip(span: Span) -> Span:
@@ -50,14 +88,14 @@ def strip(span: Span) -> Span:
 
     Scope attributes and the states of links move into attribute maps, where the door masks them with everything else.
     """
-    taken = set().union(*(dialect.content_keys(span.attributes) for dialect in _DIALECTS))
+    taken = content_keys(span.attributes)
     return span.model_copy(
         update={
             "attributes": {key: value for key, value in span.attributes.items() if key not in taken}
             | ({"otel.scope.attributes": span.scope_attributes} if span.scope_attributes else {}),
             "scope_attributes": {},
             "links": tuple(_link(link) for link in span.links),
-            "events": tuple(event for event in span.events if event.name not in genai.CONTENT_EVENTS),
+            "events": tuple(event for event in span.events if event.name not in CONTENT_EVENTS),
         }
     )
 

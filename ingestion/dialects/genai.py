@@ -2,7 +2,7 @@
 
 Source: OpenTelemetry semantic conventions for generative AI (attributes ``gen_ai.*``, events
 ``gen_ai.client.inference.operation.details`` and ``gen_ai.evaluation.result``); for the older forms, the per-message
-events of 1.28 to 1.36, ``gen_ai.content.*`` events, and the indexed ``gen_ai.prompt.N.*`` of OpenLLMetry.
+events of 1.28 to 1.36, and ``gen_ai.prompt`` and ``gen_ai.completion`` as attributes and in ``gen_ai.content.*``.
 """
 
 from __future__ import annotations
@@ -12,87 +12,60 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from governance.records.content import Evaluation, SpanContent
-from governance.records.message import Message, Role
-from governance.records.span import Span, SpanEvent
+from governance.records.message import Message, Role, ToolCallPart, ToolResultPart
+from governance.records.span import Span
 from governance.records.trajectory import Usage
+from ingestion.dialects import events
 from ingestion.dialects.forms import Form, richest
-from ingestion.dialects.indexed import collect, keys_under
-from ingestion.dialects.messages import read_arguments, read_message, read_messages, read_result
+from ingestion.dialects.messages import CORRUPT, read_arguments, read_messages, read_result, with_instructions
+from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, count, operation_name, string, usage
 
 DETAILS: Final = "gen_ai.client.inference.operation.details"
 EVALUATION: Final = "gen_ai.evaluation.result"
-_MESSAGE_EVENTS: Final = {
-    "gen_ai.system.message": Role.SYSTEM,
-    "gen_ai.user.message": Role.USER,
-    "gen_ai.assistant.message": Role.ASSISTANT,
-    "gen_ai.tool.message": Role.TOOL,
-}
-_CHOICE: Final = "gen_ai.choice"
-_CONTENT_EVENTS: Final = ("gen_ai.content.prompt", "gen_ai.content.completion")
-CONTENT_KEYS: Final = (
-    "gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions", "gen_ai.prompt",
-    "gen_ai.completion", "gen_ai.tool.call.arguments", "gen_ai.tool.call.result", "gen_ai.tool.args", "gen_ai.output",
-    "gen_ai.input", "input", "output", "tool_arguments", "tool_response", "traceloop.entity.input",
-    "traceloop.entity.output", "all_messages_events", "pydantic_ai.all_messages", "final_result", "events",
-    "gen_ai.retrieval.documents", "gen_ai.retrieval.query.text",
+CONTENT_KEYS: Final = frozenset(
+    {
+        "gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions", "gen_ai.prompt",
+        "gen_ai.completion", "gen_ai.tool.call.arguments", "gen_ai.tool.call.result", "gen_ai.retrieval.documents",
+        "gen_ai.retrieval.query.text",
+    }
 )  # fmt: skip
-"""Attributes that hold what was said; ``gen_ai.output`` and ``gen_ai.input`` hold only themselves."""
-_EXACT: Final = frozenset({"gen_ai.output", "gen_ai.input", "input", "output", "events"})
-CONTENT_EVENTS: Final = frozenset({DETAILS, EVALUATION, _CHOICE, *_MESSAGE_EVENTS, *_CONTENT_EVENTS})
-_OPERATIONS: Final = {"call_llm": "chat", "text_completion": "chat", "generate_content": "chat", "completion": "chat"}
-_TRACELOOP: Final = {"tool": "execute_tool", "agent": "invoke_agent", "workflow": "invoke_workflow", "task": None}
-_ARGUMENT_KEYS: Final = (
-    "gen_ai.tool.call.arguments", "gen_ai.tool.args", "tool_arguments", "traceloop.entity.input", "input",
-)  # fmt: skip
-_RESULT_KEYS: Final = (
-    "gen_ai.tool.call.result", "tool_response", "traceloop.entity.output", "gen_ai.output", "output",
-)  # fmt: skip
+"""Attributes that hold what was said."""
+CONTENT_EVENTS: Final = frozenset(
+    {DETAILS, EVALUATION, events.CHOICE, *events.MESSAGES, "gen_ai.content.prompt", "gen_ai.content.completion"}
+)
 _Reader = Callable[[Span, set[str]], tuple[Message, ...]]
 
 
 def content_keys(attributes: dict[str, Any]) -> set[str]:
     """The attributes that this dialect takes out of a span."""
-    exact = {key for key in attributes if key in _EXACT}
-    return exact | keys_under(attributes, tuple(key for key in CONTENT_KEYS if key not in _EXACT))
+    return set(CONTENT_KEYS.intersection(attributes))
 
 
 def read(span: Span) -> SpanContent:
     """What the span says in this dialect."""
-    notes: set[str] = set()
-    operation = _operation(span)
     attributes = span.attributes
-    tool = operation == "execute_tool"
-    arguments, result = _tool(span, notes) if tool else (None, None)
-    empty = Form((), frozenset())
-    input_ = empty if tool else richest(_forms(span, _INPUT_FORMS))
-    output = empty if tool else richest(_forms(span, _OUTPUT_FORMS))
+    if not span.events and not any(key.startswith("gen_ai.") for key in attributes):
+        return NOTHING
+    name = string(attributes, "gen_ai.operation.name")
+    operation = None if name is None else operation_name(name)
+    tool = operation == EXECUTE_TOOL
+    input_, output = richest(_forms(span, _INPUT_FORMS)), richest(_forms(span, _OUTPUT_FORMS))
+    notes: set[str] = set() if tool else set(input_.flags | output.flags)
+    arguments, result = _tool(span, input_, output, notes) if tool else (None, _documents(attributes, notes))
+    instructions, query = attributes.get("gen_ai.system_instructions"), attributes.get("gen_ai.retrieval.query.text")
+    asked = with_instructions(input_.messages, instructions, notes) or read_messages(query, Role.USER, notes)
     return SpanContent(
         operation=operation,
-        input=_with_instructions(input_.messages, attributes, notes),
-        output=output.messages,
-        tool_name=_string(attributes, "gen_ai.tool.name", "traceloop.entity.name") if tool else None,
-        tool_call_id=_string(attributes, "gen_ai.tool.call.id") if tool else None,
+        input=() if tool else asked,
+        output=() if tool else output.messages,
+        tool_name=string(attributes, "gen_ai.tool.name") if tool else None,
+        tool_call_id=string(attributes, "gen_ai.tool.call.id") if tool else None,
         tool_arguments=arguments,
         tool_result=result,
         evaluations=tuple(_evaluations(span)),
         usage=_usage(attributes),
-        flags=tuple(sorted(notes | input_.flags | output.flags)),
+        flags=tuple(sorted(notes)),
     )
-
-
-def _string(attributes: dict[str, Any], *keys: str) -> str | None:
-    return next((attributes[key] for key in keys if isinstance(attributes.get(key), str) and attributes[key]), None)
-
-
-def _operation(span: Span) -> str | None:
-    name = _string(span.attributes, "gen_ai.operation.name")
-    if name is not None:
-        return _OPERATIONS.get(name, name)
-    kind = _string(span.attributes, "traceloop.span.kind")
-    if kind in _TRACELOOP:
-        return _TRACELOOP[kind]
-    legacy = _string(span.attributes, "llm.request.type")
-    return "chat" if legacy in ("chat", "completion") else legacy
 
 
 def _forms(span: Span, readers: tuple[_Reader, ...]) -> Iterator[Form]:
@@ -109,47 +82,9 @@ def _attribute(key: str, role: Role) -> _Reader:
     return reader
 
 
-def _details(key: str, role: Role) -> _Reader:
-    def reader(span: Span, notes: set[str]) -> tuple[Message, ...]:
-        for event in span.events:
-            if event.name == DETAILS and event.attributes.get(key) is not None:
-                return read_messages(event.attributes[key], role, notes)
-        return ()
+def _event(name: str, key: str, role: Role) -> _Reader:
+    """The messages under a key of every event of that name, in order."""
 
-    return reader
-
-
-def _message_events(span: Span, notes: set[str]) -> tuple[Message, ...]:
-    events = [event for event in span.events if event.name in _MESSAGE_EVENTS]
-    messages = (_from_event(event, _MESSAGE_EVENTS[event.name], notes) for event in events)
-    return tuple(message for message in messages if message is not None)
-
-
-def _choice_events(span: Span, notes: set[str]) -> tuple[Message, ...]:
-    messages = (_from_event(event, Role.ASSISTANT, notes) for event in span.events if event.name == _CHOICE)
-    return tuple(message for message in messages if message is not None)
-
-
-def _from_event(event: SpanEvent, role: Role, notes: set[str]) -> Message | None:
-    body: dict[str, Any] = {}
-    for key, value in event.attributes.items():
-        if key in ("content", "message", "tool_calls", "id", "role", "tool_call_id", "parts"):
-            body[key] = _structured(value, notes)
-        elif key in ("gen_ai.event.content", "body"):
-            inner = _structured(value, notes)
-            body.update(inner if isinstance(inner, dict) else {"content": inner})
-    return read_message({"role": role.value, **body}, role, notes) if body else None
-
-
-def _structured(value: Any, notes: set[str]) -> Any:
-    """The list or object that a text holds; any other text is itself."""
-    if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
-        parsed = read_result(value, notes)
-        return parsed if isinstance(parsed, dict | list) else value
-    return value
-
-
-def _content_event(name: str, key: str, role: Role) -> _Reader:
     def reader(span: Span, notes: set[str]) -> tuple[Message, ...]:
         values = [event.attributes.get(key) for event in span.events if event.name == name]
         return tuple(message for value in values for message in read_messages(value, role, notes))
@@ -157,31 +92,28 @@ def _content_event(name: str, key: str, role: Role) -> _Reader:
     return reader
 
 
-def _indexed(prefix: str, role: Role) -> _Reader:
+def _details(key: str, role: Role) -> _Reader:
+    """The richest of the events with the details of the call: each holds the whole of its side."""
+
     def reader(span: Span, notes: set[str]) -> tuple[Message, ...]:
-        messages = []
-        for item in collect(span.attributes, prefix, notes):
-            calls = [
-                {"id": part.get("id"), "name": part.get("name"), "arguments": part.get("arguments")}
-                for part in collect(item, "tool_calls", notes)
-            ]
-            body = {**item, "content": _structured(item.get("content"), notes), "tool_calls": calls}
-            messages.append(read_message(body, role, notes))
-        return tuple(message for message in messages if message is not None)
+        forms = []
+        for event in span.events:
+            if event.name == DETAILS and event.attributes.get(key) is not None:
+                noticed: set[str] = set()
+                forms.append(Form(read_messages(event.attributes[key], role, noticed), frozenset(noticed)))
+        best = richest(forms)
+        notes |= best.flags
+        return best.messages
 
     return reader
 
 
-def _agno_output(span: Span, notes: set[str]) -> tuple[Message, ...]:
-    """``gen_ai.output``: a text, or a list of ``tool.name`` and ``tool.args`` (any-agent)."""
-    value = _structured(span.attributes.get("gen_ai.output"), notes)
-    if isinstance(value, list) and value and all(isinstance(item, dict) and "tool.name" in item for item in value):
-        calls = [{"name": item["tool.name"], "arguments": item.get("tool.args")} for item in value]
-        message = read_message({"role": "assistant", "tool_calls": calls}, Role.ASSISTANT, notes)
-        return () if message is None else (message,)
-    text = span.attributes.get("gen_ai.output")
-    message = read_message(text, Role.ASSISTANT, notes) if isinstance(text, str) else None
-    return () if message is None else (message,)
+def _message_events(span: Span, notes: set[str]) -> tuple[Message, ...]:
+    return events.read_events(span.events, events.MESSAGES, notes)
+
+
+def _choice_events(span: Span, notes: set[str]) -> tuple[Message, ...]:
+    return events.read_events(span.events, {events.CHOICE: Role.ASSISTANT}, notes)
 
 
 _INPUT_FORMS: Final[tuple[_Reader, ...]] = (
@@ -189,48 +121,39 @@ _INPUT_FORMS: Final[tuple[_Reader, ...]] = (
     _details("gen_ai.input.messages", Role.USER),
     _message_events,
     _attribute("gen_ai.prompt", Role.USER),
-    _content_event("gen_ai.content.prompt", "gen_ai.prompt", Role.USER),
-    _indexed("gen_ai.prompt", Role.USER),
+    _event("gen_ai.content.prompt", "gen_ai.prompt", Role.USER),
 )
 _OUTPUT_FORMS: Final[tuple[_Reader, ...]] = (
     _attribute("gen_ai.output.messages", Role.ASSISTANT),
     _details("gen_ai.output.messages", Role.ASSISTANT),
     _choice_events,
     _attribute("gen_ai.completion", Role.ASSISTANT),
-    _content_event("gen_ai.content.completion", "gen_ai.completion", Role.ASSISTANT),
-    _indexed("gen_ai.completion", Role.ASSISTANT),
-    _agno_output,
+    _event("gen_ai.content.completion", "gen_ai.completion", Role.ASSISTANT),
 )
 
 
-def _with_instructions(messages: tuple[Message, ...], attributes: dict[str, Any], notes: set[str]) -> Any:
-    """System instructions stand first, unless the messages have their own."""
-    value = attributes.get("gen_ai.system_instructions")
-    if value is None or any(message.role is Role.SYSTEM for message in messages):
-        return messages
-    structured = _structured(value, notes)
-    body = {"role": "system", "parts": structured} if isinstance(structured, list) else structured
-    system = read_message(body, Role.SYSTEM, notes)
-    return messages if system is None else (system.model_copy(update={"role": Role.SYSTEM}), *messages)
+def _tool(span: Span, input_: Form, output: Form, notes: set[str]) -> tuple[Any, Any]:
+    """Arguments and result of a tool span: its own attributes, else the call and the answer among its messages."""
+    raw = span.attributes.get("gen_ai.tool.call.arguments")
+    result = span.attributes.get("gen_ai.tool.call.result")
+    asked = (part for message in input_.messages for part in message.parts if isinstance(part, ToolCallPart))
+    said = (part for message in output.messages for part in message.parts if isinstance(part, ToolResultPart))
+    call = next(asked, None) if raw is None else None
+    if call is not None and call.corrupt:
+        notes.add(CORRUPT)
+    given = None if raw is None else read_arguments(raw, notes)[0]
+    answer = next((part.response for part in said), None) if result is None else read_result(result, notes)
+    return given if call is None else call.arguments, answer
 
 
-def _tool(span: Span, notes: set[str]) -> tuple[Any, Any]:
-    """Arguments and result of a tool span: attributes, else the events that some agents write."""
-    attributes = dict(span.attributes)
-    for event in span.events:
-        if event.name == "gen_ai.tool.message":
-            attributes.setdefault("input", event.attributes.get("content"))
-        elif event.name == _CHOICE:
-            attributes.setdefault("output", event.attributes.get("message", event.attributes.get("content")))
-    raw = next((attributes[key] for key in _ARGUMENT_KEYS if attributes.get(key) is not None), None)
-    arguments, _ = read_arguments(raw, notes) if raw is not None else (None, False)
-    result = next((attributes[key] for key in _RESULT_KEYS if attributes.get(key) is not None), None)
-    return arguments, read_result(result, notes)
+def _documents(attributes: dict[str, Any], notes: set[str]) -> Any:
+    """What a retrieval found."""
+    return read_result(attributes.get("gen_ai.retrieval.documents"), notes)
 
 
 def _evaluations(span: Span) -> Iterator[Evaluation]:
     for event in span.events:
-        name = _string(event.attributes, "gen_ai.evaluation.name")
+        name = string(event.attributes, "gen_ai.evaluation.name")
         if event.name != EVALUATION or name is None:
             continue
         score = event.attributes.get("gen_ai.evaluation.score.value")
@@ -238,21 +161,14 @@ def _evaluations(span: Span) -> Iterator[Evaluation]:
         yield Evaluation(
             name=name,
             score=float(score) if number and score is not None else None,
-            label=_string(event.attributes, "gen_ai.evaluation.score.label"),
-            explanation=_string(event.attributes, "gen_ai.evaluation.explanation"),
+            label=string(event.attributes, "gen_ai.evaluation.score.label"),
+            explanation=string(event.attributes, "gen_ai.evaluation.explanation"),
             at_unix_nano=event.time_unix_nano,
         )
 
 
-def count(attributes: dict[str, Any], *keys: str) -> int | None:
-    """The first of these attributes that is a count."""
-    values = (attributes.get(key) for key in keys)
-    return next((v for v in values if isinstance(v, int) and not isinstance(v, bool) and v >= 0), None)
-
-
 def _usage(attributes: dict[str, Any]) -> Usage | None:
-    input_ = count(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "usage.prompt_tokens")
-    output = count(
-        attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "usage.completion_tokens"
+    return usage(
+        count(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
+        count(attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
     )
-    return None if input_ is None and output is None else Usage(input_tokens=input_ or 0, output_tokens=output or 0)

@@ -1,13 +1,14 @@
 """The many JSON forms of a chat message, into the one record.
 
-1. Read: the GenAI ``parts`` form; ``content`` as text or as a list of typed parts (OpenAI, Anthropic); ``tool_calls``
-   in nested and flat form; tool results by ``tool_call_id``; LangChain's ``kwargs`` and ``type``; a wrapping
-   ``message``; a bare text.
+1. Read: the GenAI ``parts`` form; ``content`` as text or as a list of typed parts (OpenAI, Anthropic, and the forms of
+   ``parts``); ``tool_calls`` in nested and flat form; tool results by ``tool_call_id``; items of OpenAI's Responses;
+   LangChain's ``kwargs`` and ``type``; a wrapping ``message``; a bare text.
 2. Arguments are one JSON value, or the raw text with ``corrupt=True`` and the flag ``corrupt_arguments``. Two values
-   one after the other are never one call.
+   one after the other are never one call. A call that stands twice in one message, under one id, is one call.
 3. The repr of an object is no content: it never becomes a message (flag ``python_repr``).
 4. A part of a kind that the record does not know is kept as the text of its JSON (flag ``unsupported_part``), so
    nothing is lost and nothing is trained on; reasoning is left out (flag ``reasoning_omitted``).
+5. A message that holds nothing but tool results is the tool's, whatever role its provider writes.
 """
 
 from __future__ import annotations
@@ -19,6 +20,19 @@ from typing import Any, Final
 
 from governance.records.base import canonical_json
 from governance.records.message import Message, Part, Role, TextPart, ToolCallPart, ToolResultPart
+from ingestion.dialects.parts import (
+    CALLS,
+    RESPONSES,
+    THOUGHTS,
+    answered,
+    asked,
+    called,
+    identity,
+    joined,
+    kind_of,
+    neutral,
+)
+from ingestion.dialects.values import structured, unquoted
 from ingestion.text import NotJson, parse_json
 
 CORRUPT: Final = "corrupt_arguments"
@@ -33,7 +47,9 @@ _ROLES: Final = {
     "tool": Role.TOOL, "function": Role.TOOL,
 }  # fmt: skip
 _OBJECT_REPR: Final = re.compile(r"<[\w.<> ]+ (object|at 0x)[^<>]*>|<[\w.]+ [\w. ]+ at 0x[0-9a-f]+[^<>]*>?")
+_CALL_REPR: Final = re.compile(r"\[?[A-Z]\w*\(\w+=")
 _MESSAGE_KEYS: Final = frozenset({"role", "parts", "content", "tool_calls", "kwargs", "message", "contents"})
+_ITEMS: Final = CALLS | RESPONSES | THOUGHTS
 
 
 def is_repr(text: str) -> bool:
@@ -41,16 +57,14 @@ def is_repr(text: str) -> bool:
     stripped = text.strip()
     if _OBJECT_REPR.fullmatch(stripped):
         return True
-    if not stripped.startswith(("{'", "[{'", "['", "({'")):
+    container = stripped.startswith(("{'", "[{'", "['", "({'"))
+    if not container and not _CALL_REPR.match(stripped):
         return False
     try:
-        parse_json(stripped, set())
-    except NotJson:
-        try:
-            return isinstance(ast.literal_eval(stripped), dict | list | tuple)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return False
-    return False
+        body = ast.parse(stripped, mode="eval").body
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return container and " object at 0x" in stripped
+    return isinstance(body, ast.Dict | ast.List | ast.Tuple | ast.Set | ast.Call)
 
 
 def read_arguments(value: Any, notes: set[str]) -> tuple[Any, bool]:
@@ -94,12 +108,7 @@ def text_parts(value: str, notes: set[str]) -> list[Part]:
 
 def read_messages(value: Any, default: Role, notes: set[str]) -> tuple[Message, ...]:
     """Messages out of a JSON value, or out of the text that holds one; a bare text is one message of ``default``."""
-    if isinstance(value, str):
-        try:
-            parsed = parse_json(value, notes)
-        except NotJson:
-            parsed = value
-        value = parsed if isinstance(parsed, dict | list) else value
+    value = structured(value, notes)
     if isinstance(value, dict):
         inner = value.get("messages")
         value = inner if isinstance(inner, list) else [value]
@@ -116,10 +125,22 @@ def looks_like_messages(value: Any) -> bool:
         return looks_like_messages(value["messages"])
     items = value if isinstance(value, list) else [value]
     return bool(items) and all(
-        (isinstance(item, dict) and bool(_MESSAGE_KEYS & item.keys()) and ("role" in item or "kwargs" in item))
+        (isinstance(item, dict) and (_is_message(item) or _is_item(item)))
         or (isinstance(item, list) and looks_like_messages(item))
         for item in items
     )
+
+
+def _is_message(item: dict[str, Any]) -> bool:
+    wrapped = item.get("kwargs")
+    serialised = isinstance(wrapped, dict) and "content" in wrapped
+    named = "role" in item or isinstance(item.get("parts"), list) or serialised
+    return named and bool(_MESSAGE_KEYS & item.keys())
+
+
+def _is_item(item: dict[str, Any]) -> bool:
+    """Whether an object is a part that stands where a message should: an item of OpenAI's Responses."""
+    return "role" not in item and str(item.get("type")) in _ITEMS
 
 
 def read_message(value: Any, default: Role, notes: set[str]) -> Message | None:
@@ -133,9 +154,15 @@ def read_message(value: Any, default: Role, notes: set[str]) -> Message | None:
     if inner is not None:
         role = value.get("role") or inner.get("role") or inner.get("type") or value.get("type")
         return read_message({**inner, "role": role}, default, notes)
-    role = _role(value, default)
-    parts = [*_content(value, role, notes), *_calls(value.get("tool_calls"), notes)]
-    return Message(role=role, parts=tuple(parts)) if parts else None
+    if _is_item(value):
+        role, parts = Role.ASSISTANT, read_part(value, notes)
+    else:
+        role = _role(value, default)
+        parts = _parts(value, role, notes)
+    if not parts:
+        return None
+    only_results = all(isinstance(part, ToolResultPart) for part in parts)
+    return Message(role=Role.TOOL if only_results else role, parts=tuple(parts))
 
 
 def _role(value: dict[str, Any], default: Role) -> Role:
@@ -145,44 +172,44 @@ def _role(value: dict[str, Any], default: Role) -> Role:
     return default
 
 
+def _parts(value: dict[str, Any], role: Role, notes: set[str]) -> list[Part]:
+    """What a message says, then what it asks for; a call that its content already holds is not asked for again."""
+    said = _content(value, role, notes)
+    held = {part.id for part in said if isinstance(part, ToolCallPart) and part.id}
+    asked_for = [
+        call(item, notes)
+        for key in ("tool_calls", "toolCalls", "invalid_tool_calls", "function_call")
+        for item in _listed(value.get(key))
+    ]
+    return [*said, *(part for part in asked_for if part.id not in held)]
+
+
+def _listed(value: Any) -> list[dict[str, Any]]:
+    items = value if isinstance(value, list) else [value]
+    return [item for item in items if isinstance(item, dict)]
+
+
 def _content(value: dict[str, Any], role: Role, notes: set[str]) -> list[Part]:
     content = next((value[key] for key in ("parts", "content", "contents", "text") if value.get(key) is not None), None)
-    call_id = value.get("tool_call_id") or (value.get("id") if role is Role.TOOL else None)
     typed = isinstance(content, list) and any(isinstance(item, dict) and "type" in item for item in content)
-    is_result = role is Role.TOOL and not (typed and "parts" in value)
-    if is_result and content is not None:
-        return [ToolResultPart(id=str(call_id or ""), response=read_result(_joined(content), notes))]
+    in_parts = (typed and "parts" in value) or any(_responds(item) for item in _listed(content))
+    if role is Role.TOOL and content is not None and not in_parts:
+        return [ToolResultPart(id=identity(value, "tool_call_id"), response=read_result(joined(content), notes))]
     if isinstance(content, str):
         return text_parts(content, notes)
     items: Sequence[Any] = content if isinstance(content, list) else [] if content is None else [content]
     return [part for item in items for part in read_part(item, notes)]
 
 
-def _joined(content: Any) -> Any:
-    """Text parts of a tool message as one text."""
-    if (
-        isinstance(content, list)
-        and content
-        and all(
-            isinstance(item, dict) and item.get("type") == "text" and isinstance(item.get("text"), str)
-            for item in content
-        )
-    ):
-        return "\n".join(item["text"] for item in content)
-    return content
-
-
-def _calls(value: Any, notes: set[str]) -> list[Part]:
-    return [call(item, notes) for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+def _responds(item: dict[str, Any]) -> bool:
+    return kind_of(neutral(item)) in RESPONSES
 
 
 def call(item: dict[str, Any], notes: set[str]) -> ToolCallPart:
     """A tool call in nested (``function``) or flat form."""
     function = item["function"] if isinstance(item.get("function"), dict) else item
-    raw = next((function[key] for key in ("arguments", "args", "input") if function.get(key) is not None), None)
-    arguments, corrupt = read_arguments(raw, notes)
-    call_id = item.get("id") or item.get("call_id") or ""
-    return ToolCallPart(id=str(call_id), name=str(function.get("name") or ""), arguments=arguments, corrupt=corrupt)
+    arguments, corrupt = read_arguments(asked(function), notes)
+    return ToolCallPart(id=identity(item), name=called(function), arguments=arguments, corrupt=corrupt)
 
 
 def read_part(item: Any, notes: set[str]) -> list[Part]:
@@ -191,21 +218,29 @@ def read_part(item: Any, notes: set[str]) -> list[Part]:
         return text_parts(item, notes)
     if not isinstance(item, dict):
         return []
-    kind = str(item.get("type") or ("text" if {"text", "content"} & item.keys() else ""))
-    match kind:
-        case "text" | "input_text" | "output_text":
-            text = next((item[key] for key in ("content", "text") if isinstance(item.get(key), str)), "")
-            return text_parts(text, notes)
-        case "tool_call" | "tool_use" | "function_call" | "tool-call":
-            return [call(item, notes)]
-        case "tool_call_response" | "tool_result" | "function_call_output" | "tool-result":
-            keys = ("response", "result", "content", "output")
-            raw = next((item[key] for key in keys if item.get(key) is not None), None)
-            ids = ("id", "tool_use_id", "tool_call_id", "call_id")
-            call_id = next((item[key] for key in ids if item.get(key)), "")
-            return [ToolResultPart(id=str(call_id), response=read_result(_joined(raw), notes))]
-        case "reasoning" | "thinking" | "redacted_thinking":
-            notes.add(REASONING)
-            return []
+    part = neutral(item)
+    kind = kind_of(part)
+    if kind in ("text", "input_text", "output_text"):
+        text = next((part[key] for key in ("content", "text") if isinstance(part.get(key), str)), "")
+        return text_parts(text, notes)
+    if kind in CALLS:
+        return [call(part, notes)]
+    if kind in RESPONSES:
+        return [ToolResultPart(id=identity(part), response=read_result(answered(part), notes))]
+    if kind in THOUGHTS:
+        notes.add(REASONING)
+        return []
     notes.add(UNSUPPORTED)
-    return [TextPart(text=canonical_json(item).decode("utf-8", "replace"))]
+    return [TextPart(text=canonical_json(part).decode("utf-8", "replace"))]
+
+
+def with_instructions(messages: tuple[Message, ...], value: Any, notes: set[str]) -> tuple[Message, ...]:
+    """System instructions stand first, unless the messages have their own."""
+    if value is None or any(message.role is Role.SYSTEM for message in messages):
+        return messages
+    given = unquoted(value, notes)
+    if isinstance(given, dict) and not ({"role", "parts", "content"} & given.keys()):
+        given = [given]
+    body = {"role": "system", "parts": given} if isinstance(given, list) else given
+    system = read_message(body if isinstance(body, str | dict) else value, Role.SYSTEM, notes)
+    return messages if system is None else (system.model_copy(update={"role": Role.SYSTEM}), *messages)

@@ -13,17 +13,12 @@ from governance.records.message import Message, Role
 from governance.records.span import Span
 from governance.records.trajectory import Usage
 from ingestion.dialects.forms import Form, richest
-from ingestion.dialects.genai import count
 from ingestion.dialects.indexed import collect, keys_under
-from ingestion.dialects.messages import (
-    looks_like_messages,
-    read_arguments,
-    read_message,
-    read_messages,
-    read_result,
-)
-from ingestion.text import NotJson, parse_json
+from ingestion.dialects.messages import read_arguments, read_message, read_result
+from ingestion.dialects.payload import read_payload
+from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, count, present, usage
 
+CONTENT_EVENTS: Final[frozenset[str]] = frozenset()
 CONTENT_KEYS: Final = (
     "llm.input_messages", "llm.output_messages", "input.value", "output.value", "llm.prompts", "llm.completions",
     "retrieval.documents", "reranker.input_documents", "reranker.output_documents", "reranker.query",
@@ -31,11 +26,12 @@ CONTENT_KEYS: Final = (
     "tool_call.function.arguments", "llm.choices",
 )  # fmt: skip
 _OPERATIONS: Final = {
-    "LLM": "chat", "AGENT": "invoke_agent", "TOOL": "execute_tool", "RETRIEVER": "retrieval",
+    "LLM": "chat", "AGENT": "invoke_agent", "TOOL": EXECUTE_TOOL, "RETRIEVER": "retrieval",
     "EMBEDDING": "embeddings", "CHAIN": "invoke_workflow", "RERANKER": "rerank", "GUARDRAIL": "guardrail",
     "EVALUATOR": "evaluate",
 }  # fmt: skip
 _SPEAKING: Final = frozenset({"chat", "invoke_agent", "invoke_workflow", None})
+_HEADS: Final = ("llm.", "input.", "output.", "retrieval.", "reranker.", "tool.", "tool_call.", "embedding.")
 
 
 def content_keys(attributes: dict[str, Any]) -> set[str]:
@@ -45,11 +41,13 @@ def content_keys(attributes: dict[str, Any]) -> set[str]:
 
 def read(span: Span) -> SpanContent:
     """What the span says in this dialect."""
-    notes: set[str] = set()
     attributes = span.attributes
+    if "openinference.span.kind" not in attributes and not any(key.startswith(_HEADS) for key in attributes):
+        return NOTHING
+    notes: set[str] = set()
     kind = attributes.get("openinference.span.kind")
     operation = _OPERATIONS.get(kind.upper()) if isinstance(kind, str) else None
-    tool = operation == "execute_tool"
+    tool = operation == EXECUTE_TOOL
     input_ = _side(attributes, "input", Role.USER, operation)
     output = _side(attributes, "output", Role.ASSISTANT, operation)
     return SpanContent(
@@ -58,7 +56,7 @@ def read(span: Span) -> SpanContent:
         output=output.messages,
         tool_name=_tool_name(span) if tool else None,
         tool_call_id=_tool_call_id(attributes) if tool else None,
-        tool_arguments=_arguments(attributes, notes) if tool else None,
+        tool_arguments=_arguments(attributes, operation, notes),
         tool_result=_result(attributes, notes) if tool else _documents(attributes, operation, notes),
         usage=_usage(attributes),
         flags=tuple(sorted(notes | input_.flags | output.flags)),
@@ -71,18 +69,19 @@ def _side(attributes: dict[str, Any], side: str, role: Role, operation: str | No
     indexed = Form(_indexed(attributes, f"llm.{side}_messages", role, notes), frozenset(notes))
     if indexed.parts or operation not in _SPEAKING:
         return indexed
+    completion = Form(_completion(attributes, side, role, notes), frozenset(notes))
     plain_notes: set[str] = set()
-    plain = _plain(attributes, side, role, plain_notes)
-    return richest((indexed, Form(plain, frozenset(plain_notes))))
+    plain = read_payload(attributes.get(f"{side}.value"), role, plain_notes)
+    return richest((indexed, completion, Form(plain, frozenset(plain_notes))))
 
 
 def _indexed(attributes: dict[str, Any], prefix: str, role: Role, notes: set[str]) -> tuple[Message, ...]:
     messages = []
     for item in collect(attributes, prefix, notes):
-        fields = {key.removeprefix("message."): value for key, value in item.items()}
+        fields = {key.removeprefix("message."): value for key, value in sorted(item.items())}
         calls = [_call(part) for part in collect(fields, "tool_calls", notes)]
         parts = [
-            {key.removeprefix("message_content."): value for key, value in part.items()}
+            {key.removeprefix("message_content."): value for key, value in sorted(part.items())}
             for part in collect(fields, "contents", notes)
         ]
         body: dict[str, Any] = {"role": fields.get("role"), "tool_calls": calls}
@@ -93,29 +92,22 @@ def _indexed(attributes: dict[str, Any], prefix: str, role: Role, notes: set[str
     return tuple(message for message in messages if message is not None)
 
 
+_COMPLETION: Final = {"input": ("llm.prompts", "prompt.text"), "output": ("llm.choices", "completion.text")}
+
+
+def _completion(attributes: dict[str, Any], side: str, role: Role, notes: set[str]) -> tuple[Message, ...]:
+    """The texts of a model that completes rather than converses."""
+    prefix, key = _COMPLETION[side]
+    messages = (read_message(item.get(key), role, notes) for item in collect(attributes, prefix, notes))
+    return tuple(message for message in messages if message is not None)
+
+
 def _call(fields: dict[str, Any]) -> dict[str, Any]:
     return {
         "id": fields.get("tool_call.id"),
         "name": fields.get("tool_call.function.name"),
         "arguments": fields.get("tool_call.function.arguments"),
     }
-
-
-def _plain(attributes: dict[str, Any], side: str, role: Role, notes: set[str]) -> tuple[Message, ...]:
-    """A value that is text is a message; one that is JSON is messages only where it looks like them."""
-    value = attributes.get(f"{side}.value")
-    if not isinstance(value, str):
-        return ()
-    try:
-        parsed = parse_json(value, notes)
-    except NotJson:
-        return read_messages(value, role, notes)
-    if looks_like_messages(parsed):
-        return read_messages(parsed, role, notes)
-    if isinstance(parsed, dict) and isinstance(parsed.get("text"), str):
-        return read_messages(parsed["text"], role, notes)
-    message = read_message(parsed if isinstance(parsed, str) else value, role, notes)
-    return () if message is None else (message,)
 
 
 def _tool_name(span: Span) -> str | None:
@@ -132,9 +124,13 @@ def _tool_call_id(attributes: dict[str, Any]) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _arguments(attributes: dict[str, Any], notes: set[str]) -> Any:
-    keys = ("tool_call.function.arguments", "input.value", "tool.parameters")
-    raw = next((attributes[key] for key in keys if attributes.get(key) is not None), None)
+def _arguments(attributes: dict[str, Any], operation: str | None, notes: set[str]) -> Any:
+    """The arguments of a tool; of a retrieval and its like, what it was given."""
+    if operation in _SPEAKING:
+        return None
+    if operation != EXECUTE_TOOL:
+        return read_result(attributes.get("input.value"), notes)
+    raw = present(attributes, "tool_call.function.arguments", "input.value", "tool.parameters")
     return None if raw is None else read_arguments(raw, notes)[0]
 
 
@@ -143,16 +139,16 @@ def _result(attributes: dict[str, Any], notes: set[str]) -> Any:
 
 
 def _documents(attributes: dict[str, Any], operation: str | None, notes: set[str]) -> Any:
-    """What a retrieval found: its documents, in order."""
-    if operation != "retrieval":
+    """What a retrieval found: its documents, in order; what any other function gave back."""
+    if operation in _SPEAKING:
         return None
+    if operation != "retrieval":
+        return _result(attributes, notes)
     documents = collect(attributes, "retrieval.documents", notes)
     if not documents:
         return _result(attributes, notes)
-    return [{key.removeprefix("document."): value for key, value in item.items()} for item in documents]
+    return [{key.removeprefix("document."): value for key, value in sorted(item.items())} for item in documents]
 
 
 def _usage(attributes: dict[str, Any]) -> Usage | None:
-    input_ = count(attributes, "llm.token_count.prompt")
-    output = count(attributes, "llm.token_count.completion")
-    return None if input_ is None and output is None else Usage(input_tokens=input_ or 0, output_tokens=output or 0)
+    return usage(count(attributes, "llm.token_count.prompt"), count(attributes, "llm.token_count.completion"))

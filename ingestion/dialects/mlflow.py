@@ -1,0 +1,97 @@
+"""MLflow tracing: ``mlflow.spanInputs``, ``mlflow.spanOutputs``, ``mlflow.spanType``, ``mlflow.chat.*``.
+
+Source: MLflow ``mlflow.tracing.constant.SpanAttributeKey`` and ``mlflow.entities.SpanType``. Every value is JSON text,
+a text too (``"CHAT_MODEL"`` with its quotes). ``mlflow.chat.messages`` of older versions holds the request and the
+reply in one list.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from governance.records.content import SpanContent
+from governance.records.message import Role
+from governance.records.span import Span
+from governance.records.trajectory import Usage
+from ingestion.dialects.forms import Form, richest
+from ingestion.dialects.messages import read_arguments, read_messages, read_result
+from ingestion.dialects.payload import called_with, read_payload
+from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, count, unquoted, usage
+
+CONTENT_EVENTS: Final[frozenset[str]] = frozenset()
+_INPUTS: Final = "mlflow.spanInputs"
+_OUTPUTS: Final = "mlflow.spanOutputs"
+_CHAT: Final = "mlflow.chat.messages"
+_OPERATIONS: Final = {
+    "LLM": "chat", "CHAT_MODEL": "chat", "AGENT": "invoke_agent", "TOOL": EXECUTE_TOOL, "RETRIEVER": "retrieval",
+    "EMBEDDING": "embeddings", "CHAIN": "invoke_workflow", "WORKFLOW": "invoke_workflow", "RERANKER": "rerank",
+    "EVALUATOR": "evaluate", "GUARDRAIL": "guardrail",
+}  # fmt: skip
+_SPEAKING: Final = frozenset({"chat", "invoke_agent", "invoke_workflow", None})
+
+
+def content_keys(attributes: dict[str, Any]) -> set[str]:
+    """The attributes that this dialect takes out of a span."""
+    return {_INPUTS, _OUTPUTS, _CHAT} & attributes.keys()
+
+
+def read(span: Span) -> SpanContent:
+    """What the span says in this dialect."""
+    attributes = span.attributes
+    if not any(key.startswith("mlflow.") for key in attributes):
+        return NOTHING
+    notes: set[str] = set()
+    kind = unquoted(attributes.get("mlflow.spanType"), notes)
+    operation = _OPERATIONS.get(kind.upper()) if isinstance(kind, str) else None
+    if operation not in _SPEAKING:
+        return _function(span, operation, notes)
+    before, after = _chat(attributes, notes)
+    input_ = richest((before, _payload(attributes, _INPUTS, Role.USER)))
+    output = richest((after, _payload(attributes, _OUTPUTS, Role.ASSISTANT)))
+    return SpanContent(
+        operation=operation,
+        input=input_.messages,
+        output=output.messages,
+        usage=_usage(attributes, notes),
+        flags=tuple(sorted(notes | input_.flags | output.flags)),
+    )
+
+
+def _function(span: Span, operation: str | None, notes: set[str]) -> SpanContent:
+    """A tool, a retrieval, ...: what it was called with and what came out."""
+    name = unquoted(span.attributes.get("mlflow.spanFunctionName"), notes)
+    given = called_with(span.attributes.get(_INPUTS), notes)
+    return SpanContent(
+        operation=operation,
+        tool_name=(name if isinstance(name, str) and name else span.name) if operation == EXECUTE_TOOL else None,
+        tool_arguments=_asked(given, operation, notes),
+        tool_result=read_result(span.attributes.get(_OUTPUTS), notes),
+        usage=_usage(span.attributes, notes),
+        flags=tuple(sorted(notes)),
+    )
+
+
+def _asked(given: Any, operation: str | None, notes: set[str]) -> Any:
+    if given is None or operation != EXECUTE_TOOL:
+        return read_result(given, notes)
+    return read_arguments(given, notes)[0]
+
+
+def _chat(attributes: dict[str, Any], notes: set[str]) -> tuple[Form, Form]:
+    """The request and the reply of one list of messages."""
+    messages = read_messages(attributes.get(_CHAT), Role.USER, notes)
+    replied = bool(messages) and messages[-1].role is Role.ASSISTANT
+    cut = len(messages) - 1 if replied else len(messages)
+    return Form(messages[:cut], frozenset()), Form(messages[cut:], frozenset())
+
+
+def _payload(attributes: dict[str, Any], key: str, role: Role) -> Form:
+    notes: set[str] = set()
+    return Form(read_payload(called_with(attributes.get(key), notes), role, notes), frozenset(notes))
+
+
+def _usage(attributes: dict[str, Any], notes: set[str]) -> Usage | None:
+    tokens = unquoted(attributes.get("mlflow.chat.tokenUsage"), notes)
+    if not isinstance(tokens, dict):
+        return None
+    return usage(count(tokens, "input_tokens", "prompt_tokens"), count(tokens, "output_tokens", "completion_tokens"))
