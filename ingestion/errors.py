@@ -5,6 +5,8 @@
         ├── DecodeError          a body is not what its content type says, or too big once unpacked
         │   ├── WrongSignal      a well-formed export of another signal (logs, metrics) on the path of traces
         │   └── BodyTooLarge     more bytes than the receiver's bound, packed or unpacked
+        ├── ImportRefused        a file that cannot be read as one, or is beyond the importers' bounds
+        │   └── FormUnknown      a readable file in none of the forms
         ├── BudgetSpent          no room for more bytes of bodies in progress; the sender should wait
         ├── SpoolError           the spool cannot take or give back a record
         │   ├── SpoolFull        the bound on undrained bytes is reached; the sender should wait
@@ -34,6 +36,14 @@ class WrongSignal(DecodeError):
 
 class BodyTooLarge(DecodeError):
     """More bytes than the receiver's bound, packed or unpacked."""
+
+
+class ImportRefused(IngestionError):
+    """A file that cannot be read as one, or is beyond the importers' bounds."""
+
+
+class FormUnknown(ImportRefused):
+    """A readable file in none of the forms that can be imported."""
 
 
 class BudgetSpent(IngestionError):

@@ -18,6 +18,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("pipelines.commands.doctor", "Say what is configured, what is missing and what that means."),
     "cycle": ("pipelines.commands.cycle", "Turn the loop once over the traces that are there."),
     "replay": ("pipelines.commands.replay", "Send a recorded week through the intake again and compare digests."),
+    "ingest": ("pipelines.commands.ingest", "Import files of other tools through the door of the intake."),
+    "trajectories": ("pipelines.commands.trajectories", "List and show what the agents did, in canonical form."),
     "ledger": ("pipelines.commands.ledger", "Show the conservation ledger; fails when it does not balance."),
     "rights": ("pipelines.commands.rights", "Record consent and its withdrawal, and ask for a verdict."),
     "subject": ("pipelines.commands.subject", "Show or erase what is held of a person."),

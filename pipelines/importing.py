@@ -1,0 +1,162 @@
+"""Files through the door of the intake: what an importer reads becomes OTLP bodies in the spool, and is drained.
+
+1. Everything that holds for received spans holds for imported ones: consent, masking, quarantine, the ledger. Nothing
+   of a file is written outside of the spool.
+2. While another process writes to the spool (`tidemill up`), bodies are posted to its intake with the tenant's key.
+3. A file that is refused costs no other file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from governance.records.base import to_unix_nano
+from ingestion.envelope import Envelope
+from ingestion.errors import ImportRefused, SpoolError, SpoolFull
+from ingestion.importers import Recognised, Refused, recognise_file
+from ingestion.otlp_decode import JSON
+from ingestion.otlp_encode import encode
+from pipelines.errors import StepError
+
+if TYPE_CHECKING:
+    from governance.records.span import Span
+    from pipelines.ground import Ground
+
+_BODY: Final = 2 * 2**20
+"""Characters of content after which a body is full: well under what the intake takes."""
+_SPANS: Final = 500
+_EXAMPLES: Final = 5
+
+
+@dataclass
+class FileReport:
+    """What became of one file."""
+
+    form: str | None = None
+    spans: int = 0
+    rejected: Counter[str] = field(default_factory=Counter)
+    examples: list[str] = field(default_factory=list)
+    """The first places that were refused."""
+    trajectories: dict[str, None] = field(default_factory=dict)
+    """Their ids, in order."""
+    refused: str | None = None
+
+    def reject(self, where: str, reason: str) -> None:
+        """Count a part that is no span."""
+        self.rejected[reason[:120]] += 1
+        if len(self.examples) < _EXAMPLES:
+            self.examples.append(f"{where}: {reason}"[:300])
+
+    def plain(self) -> dict[str, Any]:
+        """For the command's output."""
+        if self.refused is not None:
+            return {"refused": self.refused}
+        rejected = {"rejected": dict(self.rejected), "examples": self.examples} if self.rejected else {"rejected": {}}
+        return {"form": self.form, "spans": self.spans, **rejected, "trajectories": list(self.trajectories)}
+
+
+def ingest(ground: Ground, tenant: str, paths: Sequence[Path]) -> dict[str, Any]:
+    """Import files for a tenant and drain; the report by file, and ``ok``: whether every file was taken."""
+    alone = ground.spool.segments_held() == 0
+    door = _Door(ground, tenant)
+    reports = {str(path): _file(door, path) for path in paths}
+    # Nothing of an import comes late, so nothing waits for a root, unless spans of others are there to be waited for.
+    drained = ground.drain(patient=not alone or door.remote).run()
+    return {
+        **{name: report.plain() for name, report in reports.items()},
+        "drained": drained.plain(),
+        "ok": all(report.refused is None for report in reports.values()),
+    }
+
+
+def _file(door: _Door, path: Path) -> FileReport:
+    report = FileReport()
+    try:
+        recognised = recognise_file(path)
+        report.form = recognised.form.name
+        for body in _bodies(recognised, report):
+            _count(door.send(body), report, door.tenant)
+        if not report.spans:
+            why = f"; {report.examples[0]}" if report.examples else ""
+            report.refused = f"{path.name}: {report.form}, and no span in it can be taken{why}"
+    except ImportRefused as error:
+        report.refused = str(error)
+    return report
+
+
+def _bodies(recognised: Recognised, report: FileReport) -> Iterator[bytes]:
+    """The spans of a file in bodies of bounded size."""
+    batch: list[Span] = []
+    size = 0
+    for item in recognised.spans():
+        if isinstance(item, Refused):
+            report.reject(item.where, item.reason)
+            continue
+        length = _length(item)
+        if batch and (size + length > _BODY or len(batch) == _SPANS):
+            yield encode(batch)
+            batch, size = [], 0
+        batch.append(item)
+        size += length
+    if batch:
+        yield encode(batch)
+
+
+def _length(span: Span) -> int:
+    held = (span.attributes, span.resource, *(event.attributes for event in span.events))
+    return sum(len(str(value)) for fields in held for value in fields.values())
+
+
+def _count(decoded: Iterable[Any], report: FileReport, tenant: str) -> None:
+    for item in decoded:
+        if hasattr(item, "span_id"):
+            report.spans += 1
+            report.trajectories[f"{tenant}/{item.trace_id}"] = None
+        else:
+            report.reject(item.reason, item.detail)
+
+
+class _Door:
+    """Where a body is taken: this process's spool, or the intake that holds it."""
+
+    def __init__(self, ground: Ground, tenant: str) -> None:
+        self._ground = ground
+        self.tenant = tenant
+        self.remote = False
+
+    def send(self, body: bytes) -> list[Any]:
+        """Make a body durable, and say what the drain will read from it."""
+        envelope = Envelope(content_type=JSON, received_unix_nano=to_unix_nano(self._ground.clock.now()), body=body)
+        decoded = envelope.spans()
+        if self.remote:
+            self._post(body)
+            return decoded
+        try:
+            self._append(envelope)
+        except SpoolError as error:
+            self.remote = True
+            self._post(body, error)
+        return decoded
+
+    def _append(self, envelope: Envelope) -> None:
+        try:
+            self._ground.spool.append(self.tenant, envelope.pack())
+        except SpoolFull:
+            self._ground.drain().run()
+            self._ground.spool.append(self.tenant, envelope.pack())
+
+    def _post(self, body: bytes, why: Exception | None = None) -> None:
+        import httpx
+
+        from pipelines.services import control_service
+
+        url = f"{control_service(self._ground.settings).address}/v1/traces"
+        headers = {"content-type": JSON, "x-tidemill-key": self._ground.tenant_keys.of(self.tenant)}
+        try:
+            httpx.post(url, content=body, headers=headers, timeout=60).raise_for_status()
+        except httpx.HTTPError as error:
+            raise StepError(f"{url}: the intake did not take a body: {error}") from (why or error)
