@@ -105,20 +105,46 @@ def _span(one: dict[str, Any], trace: dict[str, Any], where: str, position: int)
 def _said(one: dict[str, Any]) -> Said:
     operation = _OPERATIONS.get(text(one.get("type")))
     model = text(one.get("model")) or None
+    given, answer = parsed(one.get("input")), parsed(one.get("output"))
+    if operation == "execute_tool" or "tool_call_id" in obj(answer):
+        return _tool(one, given, answer)
     tokens = _usage(one)
-    if operation == "execute_tool":
-        arguments, result = parsed(one.get("input")), parsed(one.get("output"))
-        name = one.get("name")
-        return Said(operation=operation, tool_name=name, arguments=arguments, result=result)
-    root = not one.get("parentObservationId")
+    said, tools = _tools_apart(shapes.messages(given))
+    more = {"gen_ai.request.model": model} if operation == "chat" else {}
     return Said(
-        operation=operation or ("invoke_workflow" if root else None),
-        input=shapes.messages(one.get("input")),
-        output=shapes.messages(one.get("output")),
+        operation=operation or (None if one.get("parentObservationId") else "invoke_workflow"),
+        input=said,
+        output=shapes.messages(answer),
         input_tokens=tokens[0],
         output_tokens=tokens[1],
-        more={"gen_ai.request.model": model} if operation == "chat" else {},
+        more=more | ({"gen_ai.tool.definitions": tools} if tools else {}),
     )
+
+
+def _tool(one: dict[str, Any], arguments: Any, answer: Any) -> Said:
+    """An executed tool; one of an older SDK is told by its answer, a message that names its call."""
+    message = obj(answer)
+    named = "tool_call_id" in message
+    return Said(
+        operation="execute_tool",
+        tool_name=one.get("name"),
+        tool_call_id=message.get("tool_call_id"),
+        arguments=arguments,
+        result=message.get("content") if named else answer,
+    )
+
+
+def _tools_apart(messages: Any) -> tuple[Any, list[Any]]:
+    """The messages, and the definitions of tools that the LangChain handler lists behind them as if they were some."""
+    if not isinstance(messages, list):
+        return messages, []
+    tools = [obj(item)["content"] for item in messages if _defines(item)]
+    return [item for item in messages if not _defines(item)], tools
+
+
+def _defines(item: Any) -> bool:
+    content = obj(obj(item).get("content"))
+    return obj(item).get("role") == "tool" and content.get("type") == "function" and "function" in content
 
 
 def _usage(one: dict[str, Any]) -> tuple[Any, Any]:

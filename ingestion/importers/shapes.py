@@ -10,6 +10,7 @@ from typing import Any, Final
 from ingestion.importers.values import first, is_objects, json_text, obj, parsed, seq
 
 _ROLES: Final = {"SystemMessage": "system", "HumanMessage": "user", "AIMessage": "assistant", "ToolMessage": "tool"}
+_TYPES: Final = ("human", "ai", "AIMessageChunk", "tool", "system")
 _ONE: Final = ("messages", "contents", "prompts", "prompt", "input", "query", "question", "output", "text", "content")
 
 
@@ -24,7 +25,7 @@ def messages(value: Any) -> Any:
         return [_message(first(item, "message", "delta", "text")) for item in seq(value["choices"])]
     if isinstance(value.get("generations"), list):
         return _generations(value["generations"])
-    if "role" in value or "kwargs" in value:
+    if "role" in value or "kwargs" in value or "tool_call_id" in value or value.get("type") in _TYPES:
         return [_message(value)]
     return _held(value)
 
@@ -48,12 +49,16 @@ def _generations(value: list[Any]) -> list[Any]:
 
 
 def _message(value: Any) -> Any:
-    """A message; LangChain's constructor form says its role by the name of the class."""
+    """A message; LangChain's constructor form says its role by its class, its older form keeps calls aside."""
     if isinstance(value, list):
         return [_message(item) for item in value]
     name = seq(obj(value).get("id"))[-1:]
     role = _ROLES.get(name[0].removesuffix("Chunk")) if name and isinstance(name[0], str) else None
-    return {**value, "role": role} if role else value
+    more = {"role": role} if role else {}
+    asked = obj(obj(value).get("additional_kwargs")).get("tool_calls")
+    if asked and not obj(value).get("tool_calls"):
+        more["tool_calls"] = asked
+    return {**value, **more} if more else value
 
 
 def usage(*places: Any) -> tuple[Any, Any]:

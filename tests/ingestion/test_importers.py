@@ -134,6 +134,22 @@ def test_langfuse_content_stands_in_only_where_the_original_attributes_say_nothi
     assert spans["llm"].attributes["gen_ai.input.messages"] == original
 
 
+def test_langfuse_keeps_tool_definitions_and_older_calls_where_they_belong() -> None:
+    document = documents.langfuse()
+    chat, tool = document["observations"][1:]
+    definition = {"type": "function", "function": {"name": "hours", "parameters": {"type": "object"}}}
+    called = chat["output"].pop("tool_calls")
+    chat["output"]["additional_kwargs"] = {"tool_calls": called}
+    chat["input"].append({"role": "tool", "content": definition})
+    tool |= {"type": "SPAN", "output": {"type": "tool", "content": '{"open": true}', "tool_call_id": "k1"}}
+    spans = {span.name: span for span in imported(document)[0]}
+    assert json.loads(spans["llm"].attributes["gen_ai.tool.definitions"]) == [definition]
+    assert len(json.loads(spans["llm"].attributes["gen_ai.input.messages"])) == 1
+    assert json.loads(spans["llm"].attributes["gen_ai.output.messages"])[0]["tool_calls"] == called
+    (call,) = run_of(document).calls
+    assert (call.call_id, call.arguments, call.result) == ("k1", {"day": "Sunday"}, {"open": True})
+
+
 def test_langsmith_merges_the_parts_of_a_run_and_reads_nested_runs() -> None:
     spans = {span.name: span for span in imported(documents.langsmith())[0]}
     root = spans["AgentExecutor"]
