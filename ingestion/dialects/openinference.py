@@ -14,9 +14,9 @@ from governance.records.span import Span
 from governance.records.trajectory import Usage
 from ingestion.dialects.forms import Form, richest
 from ingestion.dialects.indexed import collect, keys_under
-from ingestion.dialects.messages import read_arguments, read_message, read_result
-from ingestion.dialects.payload import read_payload
-from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, count, present, usage
+from ingestion.dialects.messages import read_arguments, read_message, read_result, with_instructions
+from ingestion.dialects.payload import called_with, read_payload
+from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, count, present, unquoted, usage
 
 CONTENT_EVENTS: Final[frozenset[str]] = frozenset()
 CONTENT_KEYS: Final = (
@@ -31,12 +31,28 @@ _OPERATIONS: Final = {
     "EVALUATOR": "evaluate",
 }  # fmt: skip
 _SPEAKING: Final = frozenset({"chat", "invoke_agent", "invoke_workflow", None})
+_PARAMETERS: Final = "llm.invocation_parameters"
+_SYSTEM: Final = ("instructions", "system", "system_instruction")
+_BEEAI: Final = frozenset({"history", "thought"})
+"""What BeeAI's own events repeat of a conversation."""
 _HEADS: Final = ("llm.", "input.", "output.", "retrieval.", "reranker.", "tool.", "tool_call.", "embedding.")
 
 
 def content_keys(attributes: dict[str, Any]) -> set[str]:
     """The attributes that this dialect takes out of a span."""
-    return keys_under(attributes, CONTENT_KEYS)
+    keys = keys_under(attributes, CONTENT_KEYS)
+    if "beeai.version" in attributes:
+        keys |= _BEEAI & attributes.keys()
+    return keys if _instructions(attributes) is None else keys | {_PARAMETERS}
+
+
+def _instructions(attributes: dict[str, Any]) -> Any:
+    """The system prompt that some APIs take as a parameter of the call."""
+    value = attributes.get(_PARAMETERS)
+    if isinstance(value, str) and not any(f'"{key}"' in value for key in _SYSTEM):
+        return None  # most calls: nothing is parsed
+    parameters = unquoted(value, set())
+    return present(parameters, *_SYSTEM) if isinstance(parameters, dict) else None
 
 
 def read(span: Span) -> SpanContent:
@@ -52,7 +68,7 @@ def read(span: Span) -> SpanContent:
     output = _side(attributes, "output", Role.ASSISTANT, operation)
     return SpanContent(
         operation=operation,
-        input=input_.messages,
+        input=with_instructions(input_.messages, _instructions(attributes), notes) if input_.messages else (),
         output=output.messages,
         tool_name=_tool_name(span) if tool else None,
         tool_call_id=_tool_call_id(attributes) if tool else None,
@@ -131,7 +147,7 @@ def _arguments(attributes: dict[str, Any], operation: str | None, notes: set[str
     if operation != EXECUTE_TOOL:
         return read_result(attributes.get("input.value"), notes)
     raw = present(attributes, "tool_call.function.arguments", "input.value", "tool.parameters")
-    return None if raw is None else read_arguments(raw, notes)[0]
+    return None if raw is None else read_arguments(called_with(raw, notes), notes)[0]
 
 
 def _result(attributes: dict[str, Any], notes: set[str]) -> Any:

@@ -24,6 +24,8 @@ _NAMES: Final = frozenset(
     }
 )  # fmt: skip
 _SYSTEM: Final = ("system", "instructions", "system_instruction", "systemInstruction")
+_CALL: Final = frozenset({"args", "kwargs", "sanitize_inputs_outputs"})
+"""How decorators write a call; the last is smolagents'."""
 _MAX_WRAPS: Final = 6
 
 
@@ -43,7 +45,7 @@ def read_payload(value: Any, role: Role, notes: set[str]) -> tuple[Message, ...]
 def called_with(value: Any, notes: set[str]) -> Any:
     """What a function was called with: the keyword arguments where there are no others, else everything."""
     parsed = unquoted(value, notes)
-    if isinstance(parsed, dict) and parsed.keys() <= {"args", "kwargs"} and not parsed.get("args"):
+    if isinstance(parsed, dict) and parsed.keys() <= _CALL and not parsed.get("args"):
         return parsed.get("kwargs") or {}
     return value
 
