@@ -4,6 +4,8 @@
    of a file is written outside of the spool.
 2. While another process writes to the spool (`tidemill up`), bodies are posted to its intake with the tenant's key.
 3. A file that is refused costs no other file.
+4. Whose data a trace is, it says itself (the tenant's subject attributes). Where it names nobody, it is the data of the
+   person that whoever imports it names; where nobody is named at all, what was said is withheld.
 """
 
 from __future__ import annotations
@@ -30,6 +32,10 @@ _BODY: Final = 2 * 2**20
 """Characters of content after which a body is full: well under what the intake takes."""
 _SPANS: Final = 500
 _EXAMPLES: Final = 5
+_WITHHELD: Final = (
+    "the structure of some spans is kept and what was said in them is withheld: no right to it, or nobody is named"
+    " whose data it is (see: tidemill rights --help, tidemill ingest --help)"
+)
 
 
 @dataclass
@@ -59,26 +65,30 @@ class FileReport:
         return {"form": self.form, "spans": self.spans, **rejected, "trajectories": list(self.trajectories)}
 
 
-def ingest(ground: Ground, tenant: str, paths: Sequence[Path]) -> dict[str, Any]:
-    """Import files for a tenant and drain; the report by file, and ``ok``: whether every file was taken."""
+def ingest(ground: Ground, tenant: str, paths: Sequence[Path], person: str | None = None) -> dict[str, Any]:
+    """Import files for a tenant and drain; the report by file, and ``ok``: whether every file was taken.
+
+    ``person`` is the raw id of the one whose data the traces are that name nobody.
+    """
     alone = ground.spool.segments_held() == 0
     door = _Door(ground, tenant)
-    reports = {str(path): _file(door, path) for path in paths}
+    reports = {str(path): _file(door, path, person) for path in paths}
     # Nothing of an import comes late, so nothing waits for a root, unless spans of others are there to be waited for.
     drained = ground.drain(patient=not alone or door.remote).run()
     return {
         **{name: report.plain() for name, report in reports.items()},
         "drained": drained.plain(),
+        **({"note": _WITHHELD} if drained.withheld else {}),
         "ok": all(report.refused is None for report in reports.values()),
     }
 
 
-def _file(door: _Door, path: Path) -> FileReport:
+def _file(door: _Door, path: Path, person: str | None) -> FileReport:
     report = FileReport()
     try:
         recognised = recognise_file(path)
         report.form = recognised.form.name
-        for body in _bodies(recognised, report):
+        for body in _bodies(_owned(recognised, door, person), report):
             _count(door.send(body), report, door.tenant)
         if not report.spans:
             why = f"; {report.examples[0]}" if report.examples else ""
@@ -88,11 +98,24 @@ def _file(door: _Door, path: Path) -> FileReport:
     return report
 
 
-def _bodies(recognised: Recognised, report: FileReport) -> Iterator[bytes]:
+def _owned(recognised: Recognised, door: _Door, person: str | None) -> Iterator[Span | Refused]:
+    """What a file holds; the traces that name nobody name the person."""
+    if person is None:
+        yield from recognised.spans()
+        return
+    named = {item.trace_id for item in recognised.spans() if not isinstance(item, Refused) and door.names(item)}
+    for item in recognised.spans():
+        if isinstance(item, Refused) or item.trace_id in named:
+            yield item
+        else:
+            yield item.model_copy(update={"attributes": item.attributes | {door.person_key: person}})
+
+
+def _bodies(items: Iterable[Span | Refused], report: FileReport) -> Iterator[bytes]:
     """The spans of a file in bodies of bounded size."""
     batch: list[Span] = []
     size = 0
-    for item in recognised.spans():
+    for item in items:
         if isinstance(item, Refused):
             report.reject(item.where, item.reason)
             continue
@@ -127,6 +150,15 @@ class _Door:
         self._ground = ground
         self.tenant = tenant
         self.remote = False
+
+    @property
+    def person_key(self) -> str:
+        """The attribute that names a person here."""
+        return self._ground.subject_attributes[0]
+
+    def names(self, span: Span) -> bool:
+        """Whether a span says whose data it is."""
+        return self._ground.subjects.raw_id(self.tenant, span) is not None
 
     def send(self, body: bytes) -> list[Any]:
         """Make a body durable, and say what the drain will read from it."""

@@ -123,6 +123,26 @@ def test_spans_without_a_root_are_not_waited_for(mill: Mill, tmp_path: Path) -> 
     assert (report["drained"]["waiting"], report["drained"]["trajectories"]) == (0, 1)
 
 
+def test_runs_that_name_nobody_are_of_the_person_who_is_named_for_them(mill: Mill, tmp_path: Path) -> None:
+    contract(mill)
+    paths = files(tmp_path, swe_agent=DOCUMENTS["swe_agent"], langfuse=DOCUMENTS["langfuse"])
+    report = ingest(mill, "acme", paths, "dev@example.org")
+    assert report["drained"]["withheld"] == 0
+    assert "note" not in report
+    subjects = [
+        show(mill.store, report[str(path)]["trajectories"][0], Purpose.DEBUG, mill.clock.now())["subject"]
+        for path in paths
+    ]
+    assert subjects == [mill.door.subject("acme", "dev@example.org"), mill.door.subject("acme", "C-7")]
+
+
+def test_what_is_said_in_a_run_that_names_nobody_is_withheld(mill: Mill, tmp_path: Path) -> None:
+    contract(mill)
+    report = ingest(mill, "acme", files(tmp_path, swe_agent=DOCUMENTS["swe_agent"]))
+    assert report["drained"]["withheld"] == report["drained"]["received"] == 5
+    assert "withheld" in report["note"]
+
+
 def test_a_file_whose_every_span_is_refused_is_refused(mill: Mill, tmp_path: Path) -> None:
     document = json.loads(json.dumps(DOCUMENTS["otlp"]))
     document["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["traceId"] = "0" * 32
