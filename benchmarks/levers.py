@@ -46,7 +46,7 @@ def levers(sessions: int, seed: int, removed: str | None, folder: Path, cache: P
     intake_port, gateway_port = free_ports(2)
     settings = load_settings(
         data_home=folder / (removed or "everything"), cache_dir=cache, agent="examples.shop.product:build",
-        intake_port=intake_port, gateway_port=gateway_port,
+        intake_port=intake_port, gateway_port=gateway_port, intake_grpc_port=0,
     )  # fmt: skip
     adopt_environment(settings)
     without = [removed] if removed else []

@@ -39,3 +39,9 @@ class Credentials:
             self._known = [(hashlib.sha256(key.encode()).digest(), tenant) for key, tenant in held.items()]
             self._held = held
         return self._known
+
+
+def bearer(header: str) -> str:
+    """The key in an ``Authorization`` header; empty where there is none."""
+    scheme, _, token = header.partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""

@@ -31,6 +31,7 @@ from ingestion import signals
 from ingestion.assembly import assemble
 from ingestion.batch import Group, chunks, items, read_groups
 from ingestion.errors import SegmentCorrupt, SpoolError
+from ingestion.log_events import fold
 from ingestion.merge import merge, normal
 from ingestion.otlp_encode import encode
 from ingestion.owners import Owners, Summary, summarise
@@ -240,7 +241,7 @@ class Drain:
     def _assemble(self, total: Counter[str], tell: Progress) -> None:
         dirty = self._store.spans.dirty_traces()
         for position, (tenant_id, trace_id, version) in enumerate(dirty, 1):
-            spans = self._store.spans.trace(tenant_id, trace_id, Purpose.COMPLY)
+            spans = fold(self._store.spans.trace(tenant_id, trace_id, Purpose.COMPLY))
             with self._store.transaction():
                 if spans:
                     trajectory = assemble(spans)

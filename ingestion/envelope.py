@@ -9,12 +9,14 @@ from governance.records.span import Span
 from ingestion.errors import SpoolError
 from ingestion.otlp_decode import decode
 from ingestion.otlp_fields import SpanFault
+from ingestion.telemetry import Telemetry
 from ingestion.text import NotJson, parse_json
 
 
 class Envelope(Record):
     """A body and how to read it. Decoding an envelope twice gives the same spans and the same faults."""
 
+    telemetry: Telemetry = Telemetry.TRACES
     content_type: str
     received_unix_nano: int
     max_age_nano: int | None = None
@@ -37,11 +39,17 @@ class Envelope(Record):
             self.content_type,
             received_unix_nano=self.received_unix_nano,
             max_age_nano=self.max_age_nano,
+            telemetry=self.telemetry,
         )
 
     def pack(self) -> bytes:
         """One line of JSON, then the body as it is."""
-        head = {"type": self.content_type, "received": self.received_unix_nano, "max_age": self.max_age_nano}
+        head = {
+            "holds": self.telemetry.value,
+            "type": self.content_type,
+            "received": self.received_unix_nano,
+            "max_age": self.max_age_nano,
+        }
         return canonical_json(head) + b"\n" + self.body
 
     @staticmethod
@@ -56,6 +64,7 @@ class Envelope(Record):
         try:
             fields = parse_json(head.decode(), set())
             return Envelope(
+                telemetry=Telemetry(fields.get("holds", Telemetry.TRACES)),
                 content_type=fields["type"],
                 received_unix_nano=fields["received"],
                 max_age_nano=fields["max_age"],

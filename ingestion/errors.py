@@ -3,7 +3,7 @@
     TidemillError
     └── IngestionError
         ├── DecodeError          a body is not what its content type says, or too big once unpacked
-        │   ├── WrongSignal      a well-formed export of another signal (logs, metrics) on the path of traces
+        │   ├── WrongSignal      a well-formed export of another signal than its path takes
         │   └── BodyTooLarge     more bytes than the receiver's bound, packed or unpacked
         ├── ImportRefused        a file that cannot be read as one, or is beyond the importers' bounds
         │   └── FormUnknown      a readable file in none of the forms
@@ -11,7 +11,8 @@
         ├── SpoolError           the spool cannot take or give back a record
         │   ├── SpoolFull        the bound on undrained bytes is reached; the sender should wait
         │   └── SegmentCorrupt   a sealed segment fails its checks before its end
-        └── MergeError           two spans that are not versions of one span
+        ├── MergeError           two spans that are not versions of one span
+        └── DoorError            a door cannot open: its address or its certificate
 
 A ``DecodeError`` is final: the same bytes fail again, so a sender must not retry. A ``SpoolError`` and a
 ``BudgetSpent`` are not.
@@ -31,7 +32,7 @@ class DecodeError(IngestionError):
 
 
 class WrongSignal(DecodeError):
-    """A well-formed export of another signal on the path of traces."""
+    """A well-formed export of another signal than its path takes."""
 
 
 class BodyTooLarge(DecodeError):
@@ -64,3 +65,7 @@ class SegmentCorrupt(SpoolError):
 
 class MergeError(IngestionError):
     """Two spans that are not versions of one span."""
+
+
+class DoorError(IngestionError):
+    """A door cannot open: its address or its certificate."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from governance.records.trajectory import UNKNOWN_SUBJECT
+from ingestion.log_events import PARTLY_WITHHELD
 from ingestion.tree import Tree
 
 _CONTENT_FLAGS: Final = frozenset({"corrupt_arguments", "missing_index", "python_repr", "unsupported_part"})
@@ -27,7 +28,8 @@ def gaps(tree: Tree, *, has_session: bool) -> tuple[str, ...]:
         "dropped_events": any(span.dropped_events_count for span in spans),
         "missing_session_id": dropped and not has_session,
         "several_subjects": len(subjects) > 1,
-        "withheld": any(content is None for content in contents),
+        "withheld": any(content is None for content in contents)
+        or any(PARTLY_WITHHELD in span.flags for span in spans),
         "truncated": any("length" in _finish_reasons(span.attributes) for span in spans),
     }
     flags = {flag for content in contents if content is not None for flag in content.flags}

@@ -52,7 +52,7 @@ def _event_order(item: SpanEvent | SpanLink) -> tuple[int, bytes]:
     return (item.time_unix_nano if isinstance(item, SpanEvent) else 0), canonical_json(item.plain())
 
 
-def _union(items: Iterable[T]) -> tuple[T, ...]:
+def union(items: Iterable[T]) -> tuple[T, ...]:
     """Each item once, by time and canonical form."""
     by_order = {_event_order(item): item for item in items}
     return tuple(by_order[key] for key in sorted(by_order))
@@ -61,7 +61,7 @@ def _union(items: Iterable[T]) -> tuple[T, ...]:
 def _join_spans(first: Span, second: Span) -> Span:
     """The span of two with one end."""
     changes: dict[str, Any] = {name: _united(getattr(first, name), getattr(second, name)) for name in _MAPS}
-    changes |= {name: _union([*getattr(first, name), *getattr(second, name)]) for name in _SEQUENCES}
+    changes |= {name: union([*getattr(first, name), *getattr(second, name)]) for name in _SEQUENCES}
     changes |= {
         name: greatest(getattr(first, name), getattr(second, name)) for name in Span.model_fields if name not in _APART
     }

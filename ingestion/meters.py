@@ -5,7 +5,9 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from ingestion.budget import Budget
+from ingestion.otlp_fields import SpanFault
 from ingestion.spool import Spool
+from ingestion.telemetry import Telemetry
 
 
 class Meters:
@@ -17,12 +19,11 @@ class Meters:
         self.requests = Counter(
             "tidemill_intake_requests", "Requests by HTTP status.", ["status"], registry=self.registry
         )
-        self.spans = Counter(
-            "tidemill_intake_spans",
-            "Spans by what the receiver answered.",
-            ["tenant", "answer", "reason"],
-            registry=self.registry,
-        )
+        self._entries = {
+            Telemetry.TRACES: self._answers("tidemill_intake_spans", "Spans by what the receiver answered."),
+            Telemetry.LOGS: self._answers("tidemill_intake_log_records", "Log records by what the receiver answered."),
+        }
+        self.calls = Counter("tidemill_intake_calls", "gRPC calls by status code.", ["code"], registry=self.registry)
         self.seconds = Histogram(
             "tidemill_intake_seconds", "From the first byte to the durable answer.", registry=self.registry
         )
@@ -36,6 +37,16 @@ class Meters:
         held.set_function(spool.bytes_held)
         segments = Gauge("tidemill_spool_segments", "Segments that wait for the drain.", registry=self.registry)
         segments.set_function(spool.segments_held)
+
+    def _answers(self, name: str, what: str) -> Counter:
+        return Counter(name, what, ["tenant", "answer", "reason"], registry=self.registry)
+
+    def count(self, telemetry: Telemetry, tenant_id: str, total: int, faults: list[SpanFault]) -> None:
+        """Count the entries of one durable body."""
+        entries = self._entries[telemetry]
+        entries.labels(tenant_id, "accepted", "").inc(total - len(faults))
+        for fault in faults:
+            entries.labels(tenant_id, "rejected", fault.reason).inc()
 
     def text(self) -> bytes:
         """The exposition format."""

@@ -1,4 +1,4 @@
-"""OTLP/JSON: an export request into spans, each read on its own.
+"""OTLP/JSON: an export request into spans, each entry read on its own.
 
 Source: the JSON mapping of the OTLP specification. Keys are lowerCamelCase; the snake_case of the plain protobuf
 mapping is read too. Unknown keys are ignored, null is absent, 64-bit integers are strings or numbers.
@@ -9,23 +9,43 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from governance.records.span import Span
 from ingestion.errors import BodyTooLarge, DecodeError, WrongSignal
+from ingestion.log_records import event_name, log_span
 from ingestion.otlp_fields import SPAN_BYTES, TRACE_BYTES, Refused, SpanFault, build, id_text
-from ingestion.otlp_values import UINT32, UINT64, ValueFault, attributes_from_json, integer
+from ingestion.otlp_values import UINT32, UINT64, ValueFault, attributes_from_json, from_json, integer
+from ingestion.telemetry import Telemetry
 from ingestion.text import clean
 
-_OTHER_SIGNALS: Final = {"resourceLogs": "logs", "resourceMetrics": "metrics", "resourceProfiles": "profiles"}
 _KINDS: Final = ("UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER")
 _STATUSES: Final = ("UNSET", "OK", "ERROR")
 _INT32: Final = (0, 2**31 - 1)
 _HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-def read(body: bytes, received_unix_nano: int, max_age_nano: int | None, most: int) -> list[Span | SpanFault]:
-    """The spans of a body, in order, each as itself or as its fault.
+class _Shape(NamedTuple):
+    """How an export request of one kind nests."""
+
+    groups: str
+    scopes: str
+    entries: str
+
+
+_SHAPES: Final = {
+    Telemetry.TRACES: _Shape("resourceSpans", "scopeSpans", "spans"),
+    Telemetry.LOGS: _Shape("resourceLogs", "scopeLogs", "logRecords"),
+}
+_HELD: Final = {
+    "resourceSpans": "traces", "resourceLogs": "logs", "resourceMetrics": "metrics", "resourceProfiles": "profiles",
+}  # fmt: skip
+
+
+def read(
+    telemetry: Telemetry, body: bytes, received_unix_nano: int, max_age_nano: int | None, most: int
+) -> list[Span | SpanFault]:
+    """The entries of a body, in order, each as itself or as its fault.
 
     Raises:
         DecodeError: when the envelope is broken.
@@ -33,23 +53,23 @@ def read(body: bytes, received_unix_nano: int, max_age_nano: int | None, most: i
         WrongSignal: when it is an export of another signal.
 
     """
-    request = _load(body)
+    request, shape = _load(body), _SHAPES[telemetry]
     if not isinstance(request, dict):
         raise DecodeError("an export request is a JSON object")
-    groups = _field(request, "resourceSpans")
-    for key, signal in _OTHER_SIGNALS.items():
+    groups = _field(request, shape.groups)
+    for key, held in _HELD.items():
         if groups is None and _field(request, key) is not None:
-            raise WrongSignal(f"this is an export of {signal} on the path of traces (spans need trace and span ids)")
+            raise WrongSignal(telemetry.instead(held))
     results: list[Span | SpanFault] = []
-    for group in _objects(groups, "resourceSpans"):
-        for scoped in _objects(_field(group, "scopeSpans"), "scopeSpans"):
-            spans = _field(scoped, "spans")
-            if spans is not None and not isinstance(spans, list):
-                raise DecodeError("spans is not a list")
-            if len(results) + len(spans or ()) > most:
-                raise BodyTooLarge(f"the body has more than {most} spans")
+    for group in _objects(groups, shape.groups):
+        for scoped in _objects(_field(group, shape.scopes), shape.scopes):
+            entries = _field(scoped, shape.entries)
+            if entries is not None and not isinstance(entries, list):
+                raise DecodeError(f"{shape.entries} is not a list")
+            if len(results) + len(entries or ()) > most:
+                raise BodyTooLarge(f"the body has more than {most} {shape.entries}")
             context = (_field(group, "resource"), _field(scoped, "scope"))
-            results.extend(_one(span, *context, received_unix_nano, max_age_nano) for span in spans or [])
+            results.extend(_one(telemetry, one, context, received_unix_nano, max_age_nano) for one in entries or [])
     return results
 
 
@@ -74,10 +94,16 @@ def _objects(value: Any, where: str) -> list[dict[str, Any]]:
     return value
 
 
-def _one(span: Any, resource: Any, scope: Any, received: int, max_age: int | None) -> Span | SpanFault:
+def _one(
+    telemetry: Telemetry, entry: Any, scoped: tuple[Any, Any], received: int, max_age: int | None
+) -> Span | SpanFault:
     notes: set[str] = set()
     try:
-        return build(_fields(_object(span), _object(resource), _object(scope), notes), notes, received, max_age)
+        resource, scope = (_object(one) for one in scoped)
+        context = _context(resource, scope, notes)
+        if telemetry is Telemetry.LOGS:
+            return log_span(_log_fields(_object(entry), notes) | context, notes, received, max_age)
+        return build(_fields(_object(entry), notes) | context, notes, received, max_age)
     except Refused as refused:
         return refused.fault
     except ValueFault as error:
@@ -100,7 +126,31 @@ def _list(value: Any) -> list[dict[str, Any]]:
     return [_object(item) for item in value]
 
 
-def _fields(span: dict[str, Any], resource: dict[str, Any], scope: dict[str, Any], notes: set[str]) -> dict[str, Any]:
+def _context(resource: dict[str, Any], scope: dict[str, Any], notes: set[str]) -> dict[str, Any]:
+    return {
+        "resource": attributes_from_json(_field(resource, "attributes"), notes),
+        "scope_name": _text(scope, "name", notes),
+        "scope_version": _text(scope, "version", notes),
+        "scope_attributes": attributes_from_json(_field(scope, "attributes"), notes),
+    }
+
+
+def _log_fields(record: dict[str, Any], notes: set[str]) -> dict[str, Any]:
+    attributes = attributes_from_json(_field(record, "attributes"), notes)
+    moment = _number(record, "timeUnixNano", UINT64) or _number(record, "observedTimeUnixNano", UINT64)
+    return {
+        "name": event_name(attributes, _text(record, "eventName", notes)),
+        "trace_id": id_text(_field(record, "traceId"), TRACE_BYTES, "trace_id", notes),
+        "span_id": id_text(_field(record, "spanId"), SPAN_BYTES, "span_id", notes),
+        "time_unix_nano": moment,
+        "attributes": attributes,
+        "body": from_json(_field(record, "body"), notes),
+        "trace_flags": _number(record, "flags", UINT32),
+        "dropped_attributes_count": _number(record, "droppedAttributesCount", UINT32),
+    }
+
+
+def _fields(span: dict[str, Any], notes: set[str]) -> dict[str, Any]:
     status = _object(_field(span, "status"))
     return {
         "trace_id": id_text(_field(span, "traceId"), TRACE_BYTES, "trace_id", notes),
@@ -115,10 +165,6 @@ def _fields(span: dict[str, Any], resource: dict[str, Any], scope: dict[str, Any
         "attributes": attributes_from_json(_field(span, "attributes"), notes),
         "events": [_event(event, notes) for event in _list(_field(span, "events"))],
         "links": [_link(link, notes) for link in _list(_field(span, "links"))],
-        "resource": attributes_from_json(_field(resource, "attributes"), notes),
-        "scope_name": _text(scope, "name", notes),
-        "scope_version": _text(scope, "version", notes),
-        "scope_attributes": attributes_from_json(_field(scope, "attributes"), notes),
         "trace_state": _text(span, "traceState", notes),
         "trace_flags": _number(span, "flags", UINT32),
         "dropped_attributes_count": _number(span, "droppedAttributesCount", UINT32),

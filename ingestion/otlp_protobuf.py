@@ -1,69 +1,122 @@
-"""OTLP protobuf: an ExportTraceServiceRequest into spans, each read on its own (``ingestion.wire``)."""
+"""OTLP protobuf: an export request into spans, each entry read on its own (``ingestion.wire``).
+
+An export of another signal parses as this one, since protobuf skips what it does not know. It is told by its entries:
+none of them has what only an entry of this kind has, and what it is, by what they have instead.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from governance.records.span import Span
 from ingestion import wire
 from ingestion.errors import BodyTooLarge, DecodeError, WrongSignal
+from ingestion.log_records import event_name, log_span
 from ingestion.otlp_fields import SPAN_BYTES, TRACE_BYTES, Refused, SpanFault, build, id_bytes
-from ingestion.otlp_values import ValueFault, attributes_from_proto
+from ingestion.otlp_values import ValueFault, attributes_from_proto, from_proto
+from ingestion.telemetry import Telemetry
 from ingestion.text import clean_bytes
 
 
-def read(body: bytes, received_unix_nano: int, max_age_nano: int | None, most: int) -> list[Span | SpanFault]:
-    """The spans of a body, in order, each as itself or as its fault.
+def read(
+    telemetry: Telemetry, body: bytes, received_unix_nano: int, max_age_nano: int | None, most: int
+) -> list[Span | SpanFault]:
+    """The entries of a body, in order, each as itself or as its fault.
 
     Raises:
         DecodeError: when the envelope is broken.
         BodyTooLarge: when it has more than ``most`` entries.
-        WrongSignal: when nothing in it can be a span.
+        WrongSignal: when nothing in it can be an entry of this kind.
 
     """
-    request = wire.parse_request(body)
     results: list[Span | SpanFault] = []
-    for group in request.resource_spans:
-        for scoped in group.scope_spans:
-            if len(results) + len(scoped.spans) > most:
-                raise BodyTooLarge(f"the body has more than {most} spans")
-            results.extend(
-                _one(data, group.resource, scoped.scope, received_unix_nano, max_age_nano) for data in scoped.spans
-            )
-    if results and all(isinstance(item, SpanFault) for item in results) and not _any_span(request):
-        raise WrongSignal(
-            "no entry of this body is a span: trace id, span id or start time are missing or short; "
-            "is it an export of logs or metrics on the path of traces?"
-        )
+    scopes = list(_scopes(telemetry, wire.parse_request(telemetry, body)))
+    for scoped, entries in scopes:
+        if len(results) + len(entries) > most:
+            raise BodyTooLarge(f"the body has more than {most} entries of {telemetry.value}")
+        results.extend(_one(telemetry, data, scoped, received_unix_nano, max_age_nano) for data in entries)
+    if results and all(isinstance(item, SpanFault) for item in results):
+        _require_kind(telemetry, [data for _, entries in scopes for data in entries])
     return results
 
 
-def _any_span(request: Any) -> bool:
-    """Whether any entry has what only a span has: a start time, or ids of the right length."""
-    for group in request.resource_spans:
-        for scoped in group.scope_spans:
-            for data in scoped.spans:
-                try:
-                    span = wire.parse_span(data)
-                except DecodeError:
-                    continue
-                ids = len(span.trace_id) == TRACE_BYTES and len(span.span_id) == SPAN_BYTES
-                if span.start_time_unix_nano or ids:
-                    return True
-    return False
+def _scopes(telemetry: Telemetry, request: Any) -> Iterator[tuple[tuple[Any, Any], Any]]:
+    """Resource, scope and entries of each scope."""
+    if telemetry is Telemetry.LOGS:
+        for group in request.resource_logs:
+            for scoped in group.scope_logs:
+                yield (group.resource, scoped.scope), scoped.log_records
+    else:
+        for group in request.resource_spans:
+            for scoped in group.scope_spans:
+                yield (group.resource, scoped.scope), scoped.spans
 
 
-def _one(data: bytes, resource: Any, scope: Any, received: int, max_age: int | None) -> Span | SpanFault:
+def _require_kind(telemetry: Telemetry, entries: list[bytes]) -> None:
+    kinds = {kind for kind in Telemetry if any(_looks_like(kind, data) for data in entries)}
+    if telemetry in kinds:
+        return
+    if kinds:
+        raise WrongSignal(telemetry.instead(kinds.pop().value))
+    if telemetry is Telemetry.TRACES:
+        raise WrongSignal(
+            "no entry of this body is a span: trace id, span id or start time are missing or short; "
+            "is it an export of another signal on the path of traces?"
+        )
+
+
+def _looks_like(telemetry: Telemetry, data: bytes) -> bool:
+    """Whether an entry has what only this kind has: for a span ids of the right length or a start; for a log a time."""
+    try:
+        entry = wire.parse_entry(telemetry, data)
+    except DecodeError:
+        return False
+    if telemetry is Telemetry.LOGS:
+        return bool(entry.time_unix_nano or entry.observed_time_unix_nano)
+    ids = len(entry.trace_id) == TRACE_BYTES and len(entry.span_id) == SPAN_BYTES
+    return bool(entry.start_time_unix_nano or ids)
+
+
+def _one(
+    telemetry: Telemetry, data: bytes, scoped: tuple[Any, Any], received: int, max_age: int | None
+) -> Span | SpanFault:
     notes: set[str] = set()
     try:
-        return build(_fields(wire.parse_span(data), resource, scope, notes), notes, received, max_age)
+        entry, context = wire.parse_entry(telemetry, data), _context(*scoped, notes)
+        if telemetry is Telemetry.LOGS:
+            return log_span(_log_fields(entry, notes) | context, notes, received, max_age)
+        return build(_fields(entry, notes) | context, notes, received, max_age)
     except Refused as refused:
         return refused.fault
     except (ValueFault, DecodeError) as error:
         return SpanFault(reason="malformed", detail=str(error)[:200])
 
 
-def _fields(span: Any, resource: Any, scope: Any, notes: set[str]) -> dict[str, Any]:
+def _context(resource: Any, scope: Any, notes: set[str]) -> dict[str, Any]:
+    return {
+        "resource": attributes_from_proto(resource.attributes, notes),
+        "scope_name": clean_bytes(scope.name, notes),
+        "scope_version": clean_bytes(scope.version, notes),
+        "scope_attributes": attributes_from_proto(scope.attributes, notes),
+    }
+
+
+def _log_fields(record: Any, notes: set[str]) -> dict[str, Any]:
+    attributes = attributes_from_proto(record.attributes, notes)
+    return {
+        "name": event_name(attributes, clean_bytes(record.event_name, notes)),
+        "trace_id": id_bytes(record.trace_id, TRACE_BYTES, "trace_id"),
+        "span_id": id_bytes(record.span_id, SPAN_BYTES, "span_id"),
+        "time_unix_nano": record.time_unix_nano or record.observed_time_unix_nano,
+        "attributes": attributes,
+        "body": from_proto(record.body, notes),
+        "trace_flags": record.flags,
+        "dropped_attributes_count": record.dropped_attributes_count,
+    }
+
+
+def _fields(span: Any, notes: set[str]) -> dict[str, Any]:
     return {
         "trace_id": id_bytes(span.trace_id, TRACE_BYTES, "trace_id"),
         "span_id": id_bytes(span.span_id, SPAN_BYTES, "span_id"),
@@ -77,10 +130,6 @@ def _fields(span: Any, resource: Any, scope: Any, notes: set[str]) -> dict[str, 
         "attributes": attributes_from_proto(span.attributes, notes),
         "events": [_event(event, notes) for event in span.events],
         "links": [_link(link, notes) for link in span.links],
-        "resource": attributes_from_proto(resource.attributes, notes),
-        "scope_name": clean_bytes(scope.name, notes),
-        "scope_version": clean_bytes(scope.version, notes),
-        "scope_attributes": attributes_from_proto(scope.attributes, notes),
         "trace_state": clean_bytes(span.trace_state, notes),
         "trace_flags": span.flags,
         "dropped_attributes_count": span.dropped_attributes_count,

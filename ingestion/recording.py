@@ -22,10 +22,11 @@ from governance.records.lineage import Node, NodeKind
 from governance.records.span import Span
 from ingestion.errors import DecodeError
 from ingestion.otlp_decode import JSON, decode
-from ingestion.otlp_encode import encode
+from ingestion.otlp_encode import encode, encode_logs
 from ingestion.people import Subjects
 from ingestion.sealing import seal, unseal
 from ingestion.segment import sync_folder
+from ingestion.telemetry import Telemetry
 from ingestion.text import parse_json
 
 _SUFFIX = ".body"
@@ -37,6 +38,7 @@ class Recorded(NamedTuple):
     tenant_id: str
     content_type: str
     body: bytes
+    telemetry: Telemetry = Telemetry.TRACES
 
 
 class Recording:
@@ -49,15 +51,15 @@ class Recording:
         self._keys = keys
         self._guard = threading.Lock()
 
-    def append(self, tenant_id: str, content_type: str, body: bytes) -> None:
+    def append(self, tenant_id: str, content_type: str, body: bytes, telemetry: Telemetry = Telemetry.TRACES) -> None:
         """Keep a copy of a body."""
         with self._guard:
             last = max((int(path.stem) for path in self.folder.glob(f"*{_SUFFIX}")), default=0)
-            self._write(last + 1, Recorded(tenant_id, content_type, body))
+            self._write(last + 1, Recorded(tenant_id, content_type, body, telemetry))
 
     def _write(self, number: int, item: Recorded) -> None:
         name = f"{number:012d}{_SUFFIX}"
-        head = canonical_json({"tenant": item.tenant_id, "type": item.content_type})
+        head = canonical_json({"tenant": item.tenant_id, "type": item.content_type, "holds": item.telemetry.value})
         sealed = seal(self._keys.key(KeyName.SPOOL), f"tidemill recording {name}", head + b"\n" + item.body)
         half = self.folder / f"{name}.half"
         half.write_bytes(sealed)
@@ -69,7 +71,8 @@ class Recording:
         opened = unseal(self._keys.key(KeyName.SPOOL), f"tidemill recording {path.name}", path.read_bytes())
         head, _, body = opened.partition(b"\n")
         fields = parse_json(head.decode(), set())
-        return Recorded(fields["tenant"], fields["type"], body)
+        telemetry = Telemetry(fields.get("holds", Telemetry.TRACES))
+        return Recorded(fields["tenant"], fields["type"], body, telemetry)
 
     def __iter__(self) -> Iterator[Recorded]:
         """The bodies in the order in which they were accepted."""
@@ -138,7 +141,8 @@ class _RecordingErasable(Erasable):
             others = self._others(item, subject)
             if len(others) == len(_spans(item)):
                 return item
-            return Recorded(tenant_id, JSON, encode(others)) if others else None
+            encoded = encode_logs(others) if item.telemetry is Telemetry.LOGS else encode(others)
+            return Recorded(tenant_id, JSON, encoded, item.telemetry) if others else None
 
         self._recording.rewrite(change)
         node = Node(kind=NodeKind.SUBJECT, id=f"recording/{subject}")
@@ -152,7 +156,7 @@ class _RecordingErasable(Erasable):
 
 def _spans(item: Recorded) -> list[Span]:
     try:
-        decoded = decode(item.body, item.content_type, received_unix_nano=2**63)
+        decoded = decode(item.body, item.content_type, received_unix_nano=2**63, telemetry=item.telemetry)
     except DecodeError:
         return []
     return [one for one in decoded if isinstance(one, Span)]

@@ -1,4 +1,4 @@
-"""Replies of the receiver, in the content type of the request: an export response, or a ``google.rpc.Status``."""
+"""Replies of the doors: an export response, or a ``google.rpc.Status``, in the form that the request came in."""
 
 from __future__ import annotations
 
@@ -10,45 +10,67 @@ from fastapi import Response
 from governance.records.base import canonical_json
 from ingestion.otlp_decode import JSON, PROTOBUF
 from ingestion.otlp_fields import SpanFault
+from ingestion.telemetry import Telemetry
 
 INVALID_ARGUMENT: Final = 3
 PERMISSION_DENIED: Final = 7
 RESOURCE_EXHAUSTED: Final = 8
 UNIMPLEMENTED: Final = 12
+INTERNAL: Final = 13
 UNAVAILABLE: Final = 14
 UNAUTHENTICATED: Final = 16
+_REJECTED: Final = {Telemetry.TRACES: "rejectedSpans", Telemetry.LOGS: "rejectedLogRecords"}
 
 
-def exported(faults: list[SpanFault], content_type: str) -> Response:
-    """200: everything durable, or all but the spans that are refused on their own, with the reasons."""
-    message = reasons(faults)
+def export_response(telemetry: Telemetry, faults: list[SpanFault]) -> Any:
+    """The protobuf answer: everything durable, or all but the entries that are refused on their own."""
+    from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+
+    reply = ExportLogsServiceResponse() if telemetry is Telemetry.LOGS else ExportTraceServiceResponse()
+    if not faults:
+        return reply
+    if isinstance(reply, ExportLogsServiceResponse):
+        reply.partial_success.rejected_log_records = len(faults)
+    else:
+        reply.partial_success.rejected_spans = len(faults)
+    reply.partial_success.error_message = reasons(faults)
+    return reply
+
+
+def exported(telemetry: Telemetry, faults: list[SpanFault], content_type: str) -> Response:
+    """200, with the reasons of what is refused on its own."""
     if content_type == PROTOBUF:
-        from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
-
-        reply = ExportTraceServiceResponse()
-        if faults:
-            reply.partial_success.rejected_spans = len(faults)
-            reply.partial_success.error_message = message
-        return Response(reply.SerializeToString(), media_type=PROTOBUF)
-    partial = {"partialSuccess": {"rejectedSpans": str(len(faults)), "errorMessage": message}} if faults else {}
-    return Response(canonical_json(partial), media_type=JSON)
+        return Response(export_response(telemetry, faults).SerializeToString(), media_type=PROTOBUF)
+    said = {_REJECTED[telemetry]: str(len(faults)), "errorMessage": reasons(faults)}
+    return Response(canonical_json({"partialSuccess": said} if faults else {}), media_type=JSON)
 
 
 def reasons(faults: list[SpanFault]) -> str:
-    """How many spans were refused for what, with one example of each."""
+    """How many entries were refused for what, with one example of each."""
     counts = Counter(fault.reason for fault in faults)
     examples = {fault.reason: fault.detail for fault in reversed(faults)}
     return "; ".join(f"{count} x {reason} ({examples[reason]})" for reason, count in sorted(counts.items()))
 
 
+def status(code: int, message: str, retry_after_s: int | None = None) -> bytes:
+    """A ``google.rpc.Status``, with ``RetryInfo`` where the sender may come again."""
+    from google.protobuf.duration_pb2 import Duration  # type: ignore[import-untyped]
+    from google.rpc.error_details_pb2 import RetryInfo  # type: ignore[import-untyped]
+    from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
+
+    made = Status(code=code, message=message)
+    if retry_after_s is not None:
+        made.details.add().Pack(RetryInfo(retry_delay=Duration(seconds=retry_after_s)))
+    packed: bytes = made.SerializeToString()
+    return packed
+
+
 def failed(
-    status: int, code: int, message: str, content_type: str | None, headers: dict[str, str] | None = None
+    http_status: int, code: int, message: str, content_type: str | None, headers: dict[str, str] | None = None
 ) -> Response:
     """An error as the OTLP specification has it."""
     if content_type == PROTOBUF:
-        from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
-
-        body: Any = Status(code=code, message=message).SerializeToString()
-        return Response(body, status_code=status, media_type=PROTOBUF, headers=headers)
+        return Response(status(code, message), status_code=http_status, media_type=PROTOBUF, headers=headers)
     body = canonical_json({"code": code, "message": message})
-    return Response(body, status_code=status, media_type=JSON, headers=headers)
+    return Response(body, status_code=http_status, media_type=JSON, headers=headers)

@@ -1,9 +1,9 @@
-"""The OTLP trace messages in a form that no bad string can break: a twin of the official schema.
+"""The OTLP messages in a form that no bad string can break: a twin of the official schema.
 
 Theory. A protobuf parser refuses a whole message for one string that is not UTF-8, and for one broken submessage. So
 the twin is derived from the official descriptors (package ``opentelemetry-proto``) with two differences that leave the
-wire format as it is: strings are read as bytes, and the spans of a scope are read as opaque bytes, each parsed on its
-own. What stays strict is the envelope.
+wire format as it is: strings are read as bytes, and the spans and log records of a scope are read as opaque bytes, each
+parsed on its own. What stays strict is the envelope.
 """
 
 from __future__ import annotations
@@ -15,21 +15,29 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory  # 
 from google.protobuf.message import DecodeError as ProtobufDecodeError  # type: ignore[import-untyped]
 
 from ingestion.errors import DecodeError
+from ingestion.telemetry import Telemetry
 
 _FILES: Final = (
     "opentelemetry/proto/common/v1/common.proto",
     "opentelemetry/proto/resource/v1/resource.proto",
     "opentelemetry/proto/trace/v1/trace.proto",
     "opentelemetry/proto/collector/trace/v1/trace_service.proto",
+    "opentelemetry/proto/logs/v1/logs.proto",
+    "opentelemetry/proto/collector/logs/v1/logs_service.proto",
 )
-_SCOPE_SPANS: Final = "ScopeSpans"
+_OPAQUE: Final = {("ScopeSpans", "spans"), ("ScopeLogs", "log_records")}
+_REQUESTS: Final = {
+    Telemetry.TRACES: "collector.trace.v1.ExportTraceServiceRequest",
+    Telemetry.LOGS: "collector.logs.v1.ExportLogsServiceRequest",
+}
+_ENTRIES: Final = {Telemetry.TRACES: "trace.v1.Span", Telemetry.LOGS: "logs.v1.LogRecord"}
 
 
 def _loosen(message: descriptor_pb2.DescriptorProto) -> None:
-    """Strings as bytes; the spans of a scope as bytes."""
+    """Strings as bytes; the entries of a scope as bytes."""
     kinds = descriptor_pb2.FieldDescriptorProto
     for field in message.field:
-        opaque = message.name == _SCOPE_SPANS and field.name == "spans"
+        opaque = (message.name, field.name) in _OPAQUE
         if opaque or field.type == kinds.TYPE_STRING:
             field.type = kinds.TYPE_BYTES
         if opaque:
@@ -40,7 +48,9 @@ def _loosen(message: descriptor_pb2.DescriptorProto) -> None:
 
 @cache
 def _pool() -> descriptor_pool.DescriptorPool:
-    from opentelemetry.proto.collector.trace.v1 import trace_service_pb2  # noqa: F401  (registers the official files)
+    # Importing them registers the official files.
+    from opentelemetry.proto.collector.logs.v1 import logs_service_pb2  # noqa: F401
+    from opentelemetry.proto.collector.trace.v1 import trace_service_pb2  # noqa: F401
 
     official = descriptor_pool.Default()
     twin = descriptor_pool.DescriptorPool()
@@ -68,21 +78,21 @@ def _parse(name: str, data: bytes) -> Any:
     return message
 
 
-def parse_request(body: bytes) -> Any:
+def parse_request(telemetry: Telemetry, body: bytes) -> Any:
     """The envelope of an export request.
 
     Raises:
         DecodeError: when the bytes are no such message.
 
     """
-    return _parse("collector.trace.v1.ExportTraceServiceRequest", body)
+    return _parse(_REQUESTS[telemetry], body)
 
 
-def parse_span(data: bytes) -> Any:
-    """One span.
+def parse_entry(telemetry: Telemetry, data: bytes) -> Any:
+    """One span or log record.
 
     Raises:
         DecodeError: when the bytes are no such message.
 
     """
-    return _parse("trace.v1.Span", data)
+    return _parse(_ENTRIES[telemetry], data)

@@ -24,6 +24,7 @@ from pipelines.product import agent_path, load_demo_product
 from pipelines.services import control_service, start_all
 from pipelines.settings import Settings, load_settings
 from pipelines.steps import gating, improving, intake
+from pipelines.supervisor import verification
 from pipelines.turn import Turn, Window
 from pipelines.wiring import Mill
 
@@ -47,6 +48,7 @@ def replay(source: Settings, home: Path, ports: tuple[int, int], tell: Tell) -> 
         record_intake=False,
         intake_port=ports[0],
         gateway_port=ports[1],
+        intake_grpc_port=0,
     )
     shutil.copyfile(agent_path(source), agent_path(target))
     with Mill(source) as recorded, Mill(target) as fresh:
@@ -78,11 +80,12 @@ def _post(recorded: Mill, fresh: Mill, tell: Tell) -> int:
     service = control_service(fresh.settings)
     start_all(fresh.supervisor, [service], tell)
     keys = {tenant: fresh.tenant_keys.of(tenant) for tenant in fresh.product.tenants}
-    url = f"{service.address}/v1/traces"
+    verify = verification(fresh.settings.tls_cert)
 
     def post(item: Recorded) -> None:
         headers = {"content-type": item.content_type, "x-tidemill-key": keys[item.tenant_id]}
-        httpx.post(url, content=item.body, headers=headers, timeout=30).raise_for_status()
+        url = f"{service.address}{item.telemetry.path}"
+        httpx.post(url, content=item.body, headers=headers, timeout=30, verify=verify).raise_for_status()
 
     try:
         return post_all(recorded.recording, post)

@@ -39,9 +39,10 @@ def control_service(settings: Settings) -> Service:
     return Service(
         name="control",
         command=[sys.executable, "-m", "pipelines", "control"],
-        health=f"http://{settings.host}:{settings.intake_port}/health",
-        address=f"http://{settings.host}:{settings.intake_port}",
+        health=f"{settings.intake_url}/health",
+        address=settings.intake_url,
         environment=child_environment(settings),
+        certificate=settings.tls_cert,
     )
 
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 import os
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 CHECKOUT = Path(__file__).resolve().parents[1]
@@ -46,6 +46,9 @@ class Settings(BaseSettings):
     base_model: Path | None = Field(default=None, description="local model folder; the packaged model when not set")
     host: str = Field(default="127.0.0.1", description="address that servers listen on")
     intake_port: int = Field(default=4318, ge=1, le=65535, description="OTLP/HTTP intake")
+    intake_grpc_port: int = Field(default=4317, ge=0, le=65535, description="OTLP/gRPC intake; 0: no such door")
+    tls_cert: Path | None = Field(default=None, description="PEM certificate of the intake; plain when not set")
+    tls_key: Path | None = Field(default=None, description="PEM key of that certificate")
     gateway_port: int = Field(default=4000, ge=1, le=65535, description="gateway to the champion")
     vllm_port: int = Field(default=8000, ge=1, le=65535, description="vLLM")
     dagster_port: int = Field(default=3000, ge=1, le=65535, description="Dagster UI")
@@ -70,6 +73,12 @@ class Settings(BaseSettings):
     batch_size: int = Field(default=2, ge=1, description="training rows a step")
     rehearsal_ratio: float = Field(default=1.0, ge=0, description="confirmed successes per takeover in a dataset")
 
+    @model_validator(mode="after")
+    def _certificate_and_key(self) -> Self:
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise ValueError("tls_cert and tls_key come together: set both or neither")
+        return self
+
     @property
     def home(self) -> Path:
         """The data home, absolute."""
@@ -80,6 +89,11 @@ class Settings(BaseSettings):
         """Folder of the keys, never inside the data home."""
         chosen = self.keys_dir or self.home.with_name(self.home.name + "-keys")
         return chosen.expanduser().resolve()
+
+    @property
+    def intake_url(self) -> str:
+        """Where the intake's HTTP door is."""
+        return f"{'http' if self.tls_cert is None else 'https'}://{self.host}:{self.intake_port}"
 
     @property
     def database(self) -> str:

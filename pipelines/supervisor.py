@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import ssl
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -38,6 +39,8 @@ class Service:
     """What a person opens or points an exporter at."""
     environment: Mapping[str, str] = field(default_factory=dict)
     start_seconds: float = 180.0
+    certificate: Path | None = None
+    """The certificate that the service shows; None where it speaks in clear."""
 
 
 class Supervisor:
@@ -58,7 +61,7 @@ class Supervisor:
             if self.running(service.name) is not None:
                 self._wait(service, progress)
                 return
-            if healthy(service.health, timeout=1.0):
+            if healthy(service.health, timeout=1.0, certificate=service.certificate):
                 raise ServiceError(
                     f"{service.name}: something that this data home did not start answers at {service.health}; "
                     "stop it or choose another port (docs/engineers.md, Settings)"
@@ -118,7 +121,7 @@ class Supervisor:
     def _wait(self, service: Service, progress: Progress) -> None:
         started = time.monotonic()
         said = started
-        while not healthy(service.health, timeout=2.0):
+        while not healthy(service.health, timeout=2.0, certificate=service.certificate):
             now = time.monotonic()
             if self.running(service.name) is None:
                 raise ServiceError(f"{service.name}: died while starting; {self._tail(service.name)}")
@@ -137,14 +140,25 @@ class Supervisor:
         return f"last lines of {path}: " + " | ".join(lines)
 
 
-def healthy(address: str, timeout: float) -> bool:
-    """Whether the address answers with less than 400."""
+def healthy(address: str, timeout: float, certificate: Path | None = None) -> bool:
+    """Whether the address answers with less than 400, and with this certificate if one is given."""
     import httpx
 
     try:
-        return httpx.get(address, timeout=timeout, follow_redirects=True).status_code < 400
+        verify = verification(certificate)
+        return httpx.get(address, timeout=timeout, follow_redirects=True, verify=verify).status_code < 400
     except httpx.HTTPError:
         return False
+
+
+def verification(certificate: Path | None) -> ssl.SSLContext | bool:
+    """How a client of this machine knows the server: by this very certificate, whatever name it is for."""
+    if certificate is None:
+        return True
+    context = ssl.create_default_context(cafile=str(certificate))
+    context.check_hostname = False
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    return context
 
 
 def _signal_group(pid: int, number: signal.Signals) -> None:

@@ -24,7 +24,8 @@ def up() -> Result:
         start_all(mill.supervisor, [dagster_service(settings)], progress)
     base = f"http://{settings.host}"
     return {
-        "intake": f"{base}:{settings.intake_port}/v1/traces",
+        "intake": f"{settings.intake_url}/v1/traces",
+        "intake_grpc": f"{settings.host}:{settings.intake_grpc_port}" if settings.intake_grpc_port else "none",
         "gateway": f"{base}:{settings.gateway_port}/v1",
         "dagster": f"{base}:{settings.dagster_port}",
         "mlflow": f"{base}:{settings.mlflow_port}",

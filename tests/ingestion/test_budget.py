@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from governance.keys import DerivedKeyProvider
 from governance.ports.clock import RandomIds, SystemClock
-from ingestion import receiver
+from ingestion import intake
 from ingestion.budget import Budget
 from ingestion.errors import BudgetSpent, DecodeError
 from ingestion.limits import Limits
@@ -231,7 +231,7 @@ def test_any_mix_of_requests_gives_everything_back(tmp_path_factory: Any, kinds:
     folder = tmp_path_factory.mktemp("spool")
     spool = Spool(folder, DerivedKeyProvider("budget test"), SystemClock(), RandomIds())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(receiver, "Budget", watched)
+        patch.setattr(intake, "Budget", watched)
         app = create_app(spool, {"key-of-acme": "acme"}, LIMITS)
 
     async def together() -> list[int]:

@@ -51,7 +51,7 @@ def test_ing_01_logs_export_on_the_traces_path_is_refused_whole() -> None:
         record.body.string_value = "hello"
         record.trace_id, record.span_id = bytes.fromhex(TRACE), (number + 1).to_bytes(8, "big")
         record.attributes.add(key="a").value.string_value = "b"
-    with pytest.raises(WrongSignal, match="trace id"):
+    with pytest.raises(WrongSignal, match="POST /v1/logs"):
         read(logs.SerializeToString(), PROTOBUF)
 
 

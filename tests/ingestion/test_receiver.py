@@ -122,7 +122,7 @@ def test_ing_01_another_signal_is_refused_and_nothing_is_queued(url: str, spool:
     assert reply.status_code == 400
     status = Status.FromString(reply.content)
     assert status.code == 3
-    assert "trace id" in status.message
+    assert "export of logs on the path of traces: send it to POST /v1/logs" in status.message
     assert spooled(spool) == []
 
 
@@ -218,11 +218,11 @@ def test_health_and_metrics(url: str) -> None:
 @pytest.mark.parametrize(
     ("asked", "status", "allow"),
     [
-        ("POST /v1/logs", 404, None),
+        ("POST /v1/metrics", 404, None),
         ("POST /v1/traces/", 404, None),
         ("POST /health/", 404, None),
         ("GET /", 404, None),
-        ("GET /v1/logs", 404, None),
+        ("GET /v1/logs", 405, "POST"),
         ("GET /v1/%00%ff/\u00e9", 404, None),
         ("GET /v1/traces", 405, "POST"),
         ("PUT /v1/traces", 405, "POST"),

@@ -37,9 +37,10 @@ class Loop:
     """One data home and the commands on it."""
 
     def __init__(self, home: Path) -> None:
-        intake, gateway, vllm = ports(3)
+        intake, gateway, vllm, grpc = ports(4)
         chosen = {
             "DATA_HOME": home, "INTAKE_PORT": intake, "GATEWAY_PORT": gateway, "VLLM_PORT": vllm,
+            "INTAKE_GRPC_PORT": grpc,
             "EVAL_TASKS": 16, "GATE_TASKS": 8, "EPOCHS": 1, "CONCURRENCY": 8,
         }  # fmt: skip
         self.home = home
