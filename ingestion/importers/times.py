@@ -2,8 +2,8 @@
 
 A number is in seconds, milliseconds, microseconds or nanoseconds, told by its size (each reading of a year after 1973
 is unambiguous); a pair is seconds and nanoseconds; a text is ISO 8601, in UTC where it names no zone, exact to the
-nanosecond. A file without times gets ``place``: a moment in the first days of 1970 that grows with the position, so
-order is kept and nobody takes it for a time.
+nanosecond. A file without times gets ``place``: a moment in March 1973 that grows with the position, so order is kept
+and nobody takes it for a time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ _ISO: Final = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:[.,](\d{1,9})\d
 _NUMBER: Final = re.compile(r"\d{1,20}(\.\d{1,12})?", re.ASCII)
 _DURATION: Final = re.compile(r"P(?:(\d{1,6})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,9})(?:\.(\d{1,9})\d*)?S)?)?")
 _STEP: Final = 1_000_000
-_BASE: Final = 1_000_000_000
+_BASE: Final = 10**17
+"""The first number that is read as nanoseconds."""
 
 
 def place(position: int) -> int:

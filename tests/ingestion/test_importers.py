@@ -7,6 +7,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from ingestion.assembly import assemble
 from ingestion.errors import FormUnknown, ImportRefused
 from ingestion.importers import FORMS, FileLimits, Refused, recognise, recognise_file
 from ingestion.importers.ids import span_id, trace_id
-from ingestion.importers.times import duration_nano, unix_nano
+from ingestion.importers.times import duration_nano, place, unix_nano
 from ingestion.otlp_decode import JSON, decode
 from ingestion.otlp_encode import encode
 from tests.ingestion import import_documents as documents
@@ -197,6 +198,7 @@ def test_tau_bench_names_the_customer_the_reward_and_that_times_are_made() -> No
     assert all("start" in span.attributes["tidemill.import.derived"] for span in (root, *steps))
     starts = [span.start_unix_nano for span in (root, *steps)]
     assert starts == sorted(set(starts))
+    assert run_of(documents.tau_bench()).started_at == datetime(1973, 3, 3, 9, 46, 40, tzinfo=UTC)
 
 
 def test_swe_agent_actions_are_calls_with_the_next_observation_as_result() -> None:
@@ -258,6 +260,10 @@ def test_other_ids_are_hashed_with_the_forms_name() -> None:
 )
 def test_times_are_exact_in_every_writing(value: Any, expected: int) -> None:
     assert unix_nano(value) == expected
+
+
+def test_a_made_time_is_read_as_itself() -> None:
+    assert [unix_nano(place(position)) for position in (0, 7)] == [place(0), place(7)]
 
 
 def test_durations() -> None:
