@@ -5,9 +5,16 @@ from __future__ import annotations
 import gzip
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+from opentelemetry.exporter.otlp.proto.grpc._log_exporter import OTLPLogExporter as GrpcLogExporter
+from opentelemetry.exporter.otlp.proto.http import Compression
+from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter as HttpLogExporter
+from opentelemetry.sdk._logs import LoggerProvider
+from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
+from opentelemetry.sdk.trace import TracerProvider
 
 from governance.records.content import AdmittedSpan
 from governance.records.ledger import Fate
@@ -18,7 +25,7 @@ from ingestion.receiver import app_of
 from ingestion.telemetry import Telemetry
 from tests.ingestion.doors import export, grpc_open
 from tests.ingestion.log_bodies import as_protobuf, logs, record
-from tests.ingestion.otlp_bodies import body, serving, span_json
+from tests.ingestion.otlp_bodies import attributes, body, serving, span_json
 from tests.ingestion.test_drain import Mill, run_of
 
 TRACE = "a" * 32
@@ -77,3 +84,33 @@ def test_the_same_batch_through_all_doors_is_stored_once(tmp_path: Path, free_po
     spans, fates = stored(tmp_path / "all", free_port, ways)
     assert len(spans) == 5
     assert (fates[Fate.STORED], fates[Fate.DUPLICATE]) == ({"": 5}, {"": 15})
+
+
+@pytest.mark.parametrize("door", ["http", "grpc"])
+def test_the_real_log_exporters_events_reach_the_span_that_was_current(
+    tmp_path: Path, free_port: int, door: str
+) -> None:
+    mill = Mill(tmp_path)
+    mill.contract()
+    intake = Intake(mill.spool, {"key": "acme"}, clock=mill.clock)
+    provider = LoggerProvider()
+    with serving(app_of(intake), free_port) as url, grpc_open(intake) as address:
+        exporter: Any
+        if door == "http":
+            exporter = HttpLogExporter(
+                f"{url}/v1/logs", headers={"x-tidemill-key": "key"}, compression=Compression.Deflate
+            )
+        else:
+            exporter = GrpcLogExporter(address, insecure=True, headers=(("x-tidemill-key", "key"),))
+        provider.add_log_record_processor(BatchLogRecordProcessor(exporter))
+        with TracerProvider().get_tracer("agent").start_as_current_span("chat") as span:
+            provider.get_logger("agent").emit(event_name="gen_ai.user.message", body={"content": "Refund me"})
+        provider.shutdown()
+        context = span.get_span_context()
+        chat = span_json(1, None, f"{context.trace_id:032x}") | {"spanId": f"{context.span_id:016x}"}
+        chat["attributes"] = attributes({"user.id": "ann", "gen_ai.operation.name": "chat"})
+        send("json", url, address, Telemetry.TRACES, body(chat))
+        mill.drain.run()
+    (trajectory,) = mill.trajectories()
+    assert [turn.message.text for turn in trajectory.turns] == ["Refund me"]
+    mill.close()
