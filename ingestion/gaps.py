@@ -8,7 +8,9 @@ from governance.records.trajectory import UNKNOWN_SUBJECT
 from ingestion.log_events import PARTLY_WITHHELD
 from ingestion.tree import Tree
 
-_CONTENT_FLAGS: Final = frozenset({"corrupt_arguments", "missing_index", "python_repr", "unsupported_part"})
+_CONTENT_FLAGS: Final = frozenset(
+    {"corrupt_arguments", "missing_index", "python_repr", "truncated", "unsupported_part"}
+)
 
 
 def gaps(tree: Tree, *, has_session: bool) -> tuple[str, ...]:

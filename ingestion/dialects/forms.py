@@ -26,10 +26,10 @@ class Form(NamedTuple):
 
 def richest(forms: Iterable[Form]) -> Form:
     """The form that is taken."""
-    best = Form((), frozenset())
+    best, most = Form((), frozenset()), 0
     noticed: set[str] = set()
     for form in forms:
         noticed |= form.flags
-        if form.parts > best.parts:
-            best = form
+        if form.messages and (parts := form.parts) > most:
+            best, most = form, parts
     return best if best.messages else Form((), frozenset(noticed))

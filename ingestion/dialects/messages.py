@@ -49,6 +49,7 @@ _ROLES: Final = {
 _OBJECT_REPR: Final = re.compile(r"<[\w.<> ]+ (object|at 0x)[^<>]*>|<[\w.]+ [\w. ]+ at 0x[0-9a-f]+[^<>]*>?")
 _CALL_REPR: Final = re.compile(r"\[?[A-Z]\w*\(\w+=")
 _MESSAGE_KEYS: Final = frozenset({"role", "parts", "content", "tool_calls", "kwargs", "message", "contents"})
+_CALL_KEYS: Final = frozenset({"tool_calls", "toolCalls", "invalid_tool_calls", "function_call"})
 _ITEMS: Final = CALLS | RESPONSES | THOUGHTS
 
 
@@ -175,12 +176,10 @@ def _role(value: dict[str, Any], default: Role) -> Role:
 def _parts(value: dict[str, Any], role: Role, notes: set[str]) -> list[Part]:
     """What a message says, then what it asks for; a call that its content already holds is not asked for again."""
     said = _content(value, role, notes)
+    if not _CALL_KEYS.intersection(value):
+        return said
     held = {part.id for part in said if isinstance(part, ToolCallPart) and part.id}
-    asked_for = [
-        call(item, notes)
-        for key in ("tool_calls", "toolCalls", "invalid_tool_calls", "function_call")
-        for item in _listed(value.get(key))
-    ]
+    asked_for = [call(item, notes) for key in sorted(_CALL_KEYS) for item in _listed(value.get(key))]
     return [*said, *(part for part in asked_for if part.id not in held)]
 
 
@@ -191,9 +190,7 @@ def _listed(value: Any) -> list[dict[str, Any]]:
 
 def _content(value: dict[str, Any], role: Role, notes: set[str]) -> list[Part]:
     content = next((value[key] for key in ("parts", "content", "contents", "text") if value.get(key) is not None), None)
-    typed = isinstance(content, list) and any(isinstance(item, dict) and "type" in item for item in content)
-    in_parts = (typed and "parts" in value) or any(_responds(item) for item in _listed(content))
-    if role is Role.TOOL and content is not None and not in_parts:
+    if role is Role.TOOL and content is not None and not _in_parts(content, value):
         return [ToolResultPart(id=identity(value, "tool_call_id"), response=read_result(joined(content), notes))]
     if isinstance(content, str):
         return text_parts(content, notes)
@@ -201,8 +198,11 @@ def _content(value: dict[str, Any], role: Role, notes: set[str]) -> list[Part]:
     return [part for item in items for part in read_part(item, notes)]
 
 
-def _responds(item: dict[str, Any]) -> bool:
-    return kind_of(neutral(item)) in RESPONSES
+def _in_parts(content: Any, value: dict[str, Any]) -> bool:
+    """Whether a tool's message has results as parts, and is not one result itself."""
+    items = _listed(content)
+    typed = isinstance(content, list) and "parts" in value and any("type" in item for item in items)
+    return typed or any(kind_of(neutral(item)) in RESPONSES for item in items)
 
 
 def call(item: dict[str, Any], notes: set[str]) -> ToolCallPart:

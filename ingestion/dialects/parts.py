@@ -19,12 +19,15 @@ THOUGHTS: Final = frozenset({"reasoning", "thinking", "redacted_thinking", "thou
 """Types of a part that was thought and not said."""
 _CALL_KEYS: Final = ("toolUse", "functionCall", "function_call")
 _RESPONSE_KEYS: Final = ("toolResult", "functionResponse", "function_response")
+_FOREIGN: Final = frozenset({*_CALL_KEYS, *_RESPONSE_KEYS, "thought", "reasoningContent", "kind"})
 _ID_KEYS: Final = ("id", "call_id", "toolCallId", "toolUseId", "tool_call_id", "tool_use_id", "callId")
 _RESULT_TYPES: Final = frozenset({"text", "json", "content", "error-text", "error-json"})
 
 
 def neutral(part: dict[str, Any]) -> dict[str, Any]:
     """A part in the GenAI form, if its own form is known here."""
+    if _FOREIGN.isdisjoint(part):
+        return part
     for key in _CALL_KEYS:
         inner = part.get(key)
         if isinstance(inner, dict):

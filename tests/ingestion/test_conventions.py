@@ -8,6 +8,7 @@ import pytest
 
 from governance.records.message import Message, Role, ToolCallPart, ToolResultPart, text_message
 from governance.records.span import Span
+from ingestion.assembly import assemble
 from ingestion.dialects import DIALECTS, content_keys, read, strip
 from ingestion.dialects.messages import is_repr
 from tests.ingestion.dialect_spans import (
@@ -26,6 +27,7 @@ from tests.ingestion.dialect_spans import (
     span,
     text,
 )
+from tests.ingestion.otlp_bodies import admitted
 
 QUESTION = (text_message(Role.SYSTEM, SYSTEM), text_message(Role.USER, USER))
 EVERY = {
@@ -325,3 +327,8 @@ def test_a_retrieval_keeps_its_query_and_what_it_found() -> None:
         assert USER in json.dumps(
             [content.tool_arguments, [message.text for message in content.input]], ensure_ascii=False
         )
+
+
+def test_a_text_that_its_writer_cut_makes_the_trajectory_incomplete() -> None:
+    cut = span({"span.type": "llm_request", "new_context": USER, "new_context_truncated": True})
+    assert assemble([admitted(cut)]).incomplete == ("truncated",)
