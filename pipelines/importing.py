@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,9 @@ _BODY: Final = 2 * 2**20
 """Characters of content after which a body is full: well under what the intake takes."""
 _SPANS: Final = 500
 _EXAMPLES: Final = 5
+_ATTEMPTS: Final = 20
+_LATER: Final = (429, 503)
+_REFUSED: Final = (400, 413)
 _WITHHELD: Final = (
     "the structure of some spans is kept and what was said in them is withheld: no right to it, or nobody is named"
     " whose data it is (see: tidemill rights --help, tidemill ingest --help)"
@@ -182,13 +186,28 @@ class _Door:
             self._ground.spool.append(self.tenant, envelope.pack())
 
     def _post(self, body: bytes, why: Exception | None = None) -> None:
+        """Post to the intake, and come again as often as it says so."""
+        url = f"{self._ground.settings.intake_url}/v1/traces"
+        for _ in range(_ATTEMPTS):
+            status, told, wait_s = self._posted(url, body, why)
+            if status not in _LATER:
+                break
+            time.sleep(wait_s)
+        if status in _REFUSED:
+            raise ImportRefused(f"{url}: the intake refused a body ({status}): {told}")
+        if status != 200:
+            raise StepError(f"{url}: the intake did not take a body ({status}): {told}") from why
+
+    def _posted(self, url: str, body: bytes, why: Exception | None) -> tuple[int, str, int]:
         import httpx
 
-        from pipelines.services import control_service
+        from pipelines.supervisor import verification
 
-        url = f"{control_service(self._ground.settings).address}/v1/traces"
+        verify = verification(self._ground.settings.tls_cert)
         headers = {"content-type": JSON, "x-tidemill-key": self._ground.tenant_keys.of(self.tenant)}
         try:
-            httpx.post(url, content=body, headers=headers, timeout=60).raise_for_status()
+            answer = httpx.post(url, content=body, headers=headers, timeout=60, verify=verify)
         except httpx.HTTPError as error:
-            raise StepError(f"{url}: the intake did not take a body: {error}") from (why or error)
+            raise StepError(f"{url}: the intake does not answer: {error}") from (why or error)
+        wait = answer.headers.get("retry-after", "")
+        return answer.status_code, answer.text[:200], min(int(wait), 30) if wait.isdecimal() else 1

@@ -25,6 +25,10 @@ _ROOTS: Final = frozenset({
     "user", "agent", "graph", "message", "document", "gen_ai", "exception",
 })  # fmt: skip
 _BARE: Final = frozenset({"openinference.span.kind", "gen_ai.operation.name", "gen_ai.system", "gen_ai.provider.name"})
+_SPAN_KINDS: Final = frozenset({
+    "LLM", "CHAIN", "AGENT", "TOOL", "RETRIEVER", "EMBEDDING", "RERANKER", "GUARDRAIL", "EVALUATOR", "PROMPT",
+})  # fmt: skip
+"""Phoenix's ``span_kind``; OpenTelemetry's has other words."""
 _TOKENS: Final = ("llm.token_count.", "gen_ai.usage.")
 
 
@@ -98,8 +102,8 @@ def _draft(item: dict[str, Any]) -> Draft:
     start = first(item, "start_time", "startTime", "start_time_unix_nano", "startTimeUnixNano")
     resource = obj(item.get("resource"))
     dotted = {key.removeprefix("attributes."): value for key, value in item.items() if key.startswith("attributes.")}
-    kind = first(item, "span_kind")
-    known = {"openinference.span.kind": kind} if isinstance(kind, str) and kind.isupper() else {}
+    kind = item.get("span_kind")
+    known = {"openinference.span.kind": kind} if isinstance(kind, str) and kind in _SPAN_KINDS else {}
     return Draft(
         trace=trace,
         span=span,

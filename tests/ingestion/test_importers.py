@@ -185,6 +185,17 @@ def test_phoenix_flattens_nested_attributes_and_reads_both_sdks() -> None:
     assert (agent.start_unix_nano, agent.status_code) == (1714521600 * 10**9 + 5, 2)
 
 
+def test_phoenix_pages_name_the_kind_beside_the_attributes() -> None:
+    span = {
+        "id": "s", "name": "hours", "context": {"trace_id": TRACE, "span_id": "e000000000000003"}, "span_kind": "TOOL",
+        "parent_id": None, "start_time": "2024-05-01T00:00:00Z", "end_time": "2024-05-01T00:00:01Z",
+        "status_code": "OK",
+        "attributes": {"tool.name": "hours", "input.value": '{"day": "Sunday"}', "output.value": '{"open": true}'},
+    }  # fmt: skip
+    (call,) = run_of({"data": [span], "next_cursor": None}).calls
+    assert (call.name, call.arguments, call.result) == ("hours", {"day": "Sunday"}, {"open": True})
+
+
 def test_an_inspect_archive_is_the_same_run_as_the_log_in_json() -> None:
     assert imported(documents.inspect_archive(), "a.eval")[0] == imported(documents.inspect_log())[0]
     root, *_ = imported(documents.inspect_log())[0]
