@@ -23,7 +23,7 @@ CONTENT_KEYS: Final = (
     "llm.input_messages", "llm.output_messages", "input.value", "output.value", "llm.prompts", "llm.completions",
     "retrieval.documents", "reranker.input_documents", "reranker.output_documents", "reranker.query",
     "tool.parameters", "embedding.embeddings", "embedding.text", "llm.function_call", "llm.prompt_template.variables",
-    "tool_call.function.arguments", "llm.choices",
+    "tool_call.function.arguments", "llm.choices", "smolagents.task",
 )  # fmt: skip
 _OPERATIONS: Final = {
     "LLM": "chat", "AGENT": "invoke_agent", "TOOL": EXECUTE_TOOL, "RETRIEVER": "retrieval",
@@ -33,6 +33,9 @@ _OPERATIONS: Final = {
 _SPEAKING: Final = frozenset({"chat", "invoke_agent", "invoke_workflow", None})
 _PARAMETERS: Final = "llm.invocation_parameters"
 _SYSTEM: Final = ("instructions", "system", "system_instruction")
+_REQUEST: Final = ("messages", "contents", "input", "prompt")
+_PLAIN: Final = {"input": ("smolagents.task", "input.value"), "output": ("output.value",)}
+"""What smolagents' agent was asked stands by itself; its input is the call of its ``run``."""
 _BEEAI: Final = frozenset({"history", "thought"})
 """What BeeAI's own events repeat of a conversation."""
 _HEADS: Final = ("llm.", "input.", "output.", "retrieval.", "reranker.", "tool.", "tool_call.", "embedding.")
@@ -43,16 +46,17 @@ def content_keys(attributes: dict[str, Any]) -> set[str]:
     keys = keys_under(attributes, CONTENT_KEYS)
     if "beeai.version" in attributes:
         keys |= _BEEAI & attributes.keys()
-    return keys if _instructions(attributes) is None else keys | {_PARAMETERS}
+    return keys | {_PARAMETERS} if _spoken(attributes) else keys
 
 
-def _instructions(attributes: dict[str, Any]) -> Any:
-    """The system prompt that some APIs take as a parameter of the call."""
+def _spoken(attributes: dict[str, Any]) -> dict[str, Any]:
+    """What is said among the parameters of a call: some instrumentations write the whole request there."""
     value = attributes.get(_PARAMETERS)
-    if isinstance(value, str) and not any(f'"{key}"' in value for key in _SYSTEM):
-        return None  # most calls: nothing is parsed
+    if isinstance(value, str) and not any(f'"{key}"' in value for key in (*_SYSTEM, *_REQUEST)):
+        return {}  # most calls: nothing is parsed
     parameters = unquoted(value, set())
-    return present(parameters, *_SYSTEM) if isinstance(parameters, dict) else None
+    held = parameters if isinstance(parameters, dict) else {}
+    return {key: held[key] for key in (*_SYSTEM, *_REQUEST) if held.get(key)}
 
 
 def read(span: Span) -> SpanContent:
@@ -68,7 +72,7 @@ def read(span: Span) -> SpanContent:
     output = _side(attributes, "output", Role.ASSISTANT, operation)
     return SpanContent(
         operation=operation,
-        input=with_instructions(input_.messages, _instructions(attributes), notes) if input_.messages else (),
+        input=_with_parameters(input_, attributes, notes) if operation in _SPEAKING else input_.messages,
         output=output.messages,
         tool_name=_tool_name(span) if tool else None,
         tool_call_id=_tool_call_id(attributes) if tool else None,
@@ -87,8 +91,16 @@ def _side(attributes: dict[str, Any], side: str, role: Role, operation: str | No
         return indexed
     completion = Form(_completion(attributes, side, role, notes), frozenset(notes))
     plain_notes: set[str] = set()
-    plain = read_payload(attributes.get(f"{side}.value"), role, plain_notes)
+    plain = read_payload(present(attributes, *_PLAIN[side]), role, plain_notes)
     return richest((indexed, completion, Form(plain, frozenset(plain_notes))))
+
+
+def _with_parameters(input_: Form, attributes: dict[str, Any], notes: set[str]) -> tuple[Message, ...]:
+    """The input, else the request among the parameters, after the instructions among them."""
+    spoken = _spoken(attributes)
+    request = {key: spoken[key] for key in _REQUEST if key in spoken}
+    messages = input_.messages or read_payload(request, Role.USER, notes)
+    return with_instructions(messages, present(spoken, *_SYSTEM), notes)
 
 
 def _indexed(attributes: dict[str, Any], prefix: str, role: Role, notes: set[str]) -> tuple[Message, ...]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from typing import Any
 
 import pytest
 
@@ -14,6 +16,7 @@ from ingestion.dialects.messages import is_repr
 from tests.ingestion.dialect_spans import (
     ANSWER,
     ANSWERS,
+    ASKED,
     ASKS,
     CITIES,
     IDS,
@@ -101,12 +104,17 @@ def test_ing_19_two_conventions_at_once_double_nothing(first: str) -> None:
             assert (content.usage.input_tokens, content.usage.output_tokens) == (97, 52)
 
 
+def unescaped(shown: str) -> str:
+    """The text with every escaped character as itself, however often it is escaped."""
+    return re.sub(r"\\+u([0-9a-f]{4})", lambda found: chr(int(found.group(1), 16)), shown)
+
+
 @pytest.mark.parametrize("name", EVERY)
 def test_strip_takes_what_was_said_and_loses_nothing_else(name: str) -> None:
     one = EVERY[name]
     left = strip(one)
-    shown = json.dumps(left.plain(), ensure_ascii=False)
-    for said in (SYSTEM, USER, ANSWER, RESULT, *CITIES, *(json.dumps(city)[1:-1] for city in CITIES)):
+    shown = unescaped(json.dumps(left.plain(), ensure_ascii=False))
+    for said in (SYSTEM, USER, ANSWER, RESULT, *CITIES):
         assert said not in shown
     taken = content_keys(one.attributes)
     assert left.attributes == {key: value for key, value in one.attributes.items() if key not in taken}
@@ -332,3 +340,19 @@ def test_a_retrieval_keeps_its_query_and_what_it_found() -> None:
 def test_a_text_that_its_writer_cut_makes_the_trajectory_incomplete() -> None:
     cut = span({"span.type": "llm_request", "new_context": USER, "new_context_truncated": True})
     assert assemble([admitted(cut)]).incomplete == ("truncated",)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"model": "tiny", "temperature": 0.5, "messages": ASKED},
+        {"model": "tiny", "instructions": SYSTEM, "input": [ASKED[1]]},
+    ],
+)
+def test_a_request_among_the_parameters_of_a_call_is_content(parameters: dict[str, Any]) -> None:
+    one = span({"openinference.span.kind": "LLM", "llm.invocation_parameters": text(parameters)})
+    assert read(one).input == QUESTION
+    assert "llm.invocation_parameters" not in strip(one).attributes
+    plain = span({"openinference.span.kind": "LLM", "llm.invocation_parameters": text({"temperature": 0.5})})
+    assert strip(plain) == plain
+    assert read(plain).input == ()
