@@ -14,7 +14,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from pathlib import Path
 
+import requests
 from opentelemetry.exporter.otlp.proto.http import Compression
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
@@ -96,6 +98,13 @@ class SessionTracing:
         return spans
 
 
+def _alone() -> requests.Session:
+    """A session that trusts the certificate it is given: requests prefers a bundle that the environment names."""
+    session = requests.Session()
+    session.trust_env = False
+    return session
+
+
 class TelemetryExport:
     """Delivers spans of one tenant to an OTLP/HTTP receiver."""
 
@@ -108,11 +117,20 @@ class TelemetryExport:
         pause: float = 0.5,
         timeout: float = 10.0,
         sleep: Callable[[float], None] = time.sleep,
+        certificate: Path | None = None,
     ) -> None:
-        """``endpoint`` is the whole URL, ``.../v1/traces``; pauses double from ``pause`` seconds."""
+        """``endpoint`` is the whole URL, ``.../v1/traces``; pauses double from ``pause`` seconds.
+
+        ``certificate`` is what the receiver is known by under https, where it is none that the machine trusts anyway.
+        """
         self._endpoint, self._attempts, self._pause, self._sleep = endpoint, attempts, pause, sleep
         self._exporter = OTLPSpanExporter(
-            endpoint=endpoint, headers={KEY_HEADER: api_key}, timeout=timeout, compression=Compression.Gzip
+            endpoint=endpoint,
+            headers={KEY_HEADER: api_key},
+            timeout=timeout,
+            compression=Compression.Gzip,
+            certificate_file=None if certificate is None else str(certificate),
+            session=None if certificate is None else _alone(),
         )
 
     def export(self, spans: Sequence[ReadableSpan]) -> None:

@@ -86,8 +86,11 @@ class Week:
         self._incumbent = product.incumbent()
         self._scopes = {tenant: scope for scope in mill.scopes() for tenant in scope.tenants}
         self._bundles = {scope.name: champion(mill, scope)[0] for scope in set(self._scopes.values())}
-        intake = f"http://{mill.settings.host}:{mill.settings.intake_port}/v1/traces"
-        self._exports = {tenant: TelemetryExport(intake, mill.tenant_keys.of(tenant)) for tenant in product.tenants}
+        intake, certificate = f"{mill.settings.intake_url}/v1/traces", mill.settings.tls_cert
+        self._exports = {
+            tenant: TelemetryExport(intake, mill.tenant_keys.of(tenant), certificate=certificate)
+            for tenant in product.tenants
+        }
         self._gateways = {tenant: self._gateway(tenant) for tenant in product.tenants}
         self._played = Played(mill.settings.home / "played" / "sessions.jsonl")
 

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from pydantic import ValidationError
 
 from governance.keys import DerivedKeyProvider
@@ -24,6 +27,7 @@ from pipelines.errors import ServiceError
 from pipelines.services import control_service
 from pipelines.settings import Settings, load_settings
 from pipelines.supervisor import healthy, verification
+from serving.telemetry import TelemetryExport
 from tests.ingestion.doors import export, make_certificate
 from tests.ingestion.log_bodies import as_protobuf
 from tests.ingestion.otlp_bodies import body, span_json
@@ -134,3 +138,25 @@ def test_files_that_are_no_certificate_and_key_are_named(spool: Spool, tmp_path:
 
 def test_port_0_is_no_grpc_door(spool: Spool) -> None:
     assert control.grpc_door(Intake(spool, {}), load_settings(intake_grpc_port=0)) is None
+
+
+def test_the_agents_own_spans_reach_an_intake_under_tls(spool: Spool, tmp_path: Path) -> None:
+    files = make_certificate(tmp_path)
+    settings = settings_of(tmp_path, tls_cert=files.cert, tls_key=files.key)
+    provider = TracerProvider()
+    finished = InMemorySpanExporter()
+    provider.add_span_processor(SimpleSpanProcessor(finished))
+    provider.get_tracer("agent").start_span("chat").end()
+
+    async def send() -> None:
+        server = control.intake_server(Intake(spool, {"key": "acme"}), settings)
+        running = asyncio.ensure_future(control.run([server], None))
+        while not server.started:
+            await asyncio.sleep(0.01)
+        export = TelemetryExport(f"{settings.intake_url}/v1/traces", "key", certificate=settings.tls_cert)
+        await asyncio.to_thread(export.export, finished.get_finished_spans())
+        server.should_exit = True
+        await running
+
+    asyncio.run(send())
+    assert spool.segments_held() == 1
