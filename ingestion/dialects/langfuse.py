@@ -49,7 +49,7 @@ def read(span: Span) -> SpanContent:
         operation=operation,
         input=input_.messages,
         output=output.messages,
-        usage=_usage(attributes, notes),
+        usage=_usage(attributes),
         flags=tuple(sorted(notes | input_.flags | output.flags)),
     )
 
@@ -66,7 +66,7 @@ def _function(span: Span, operation: str | None, notes: set[str]) -> SpanContent
         tool_call_id=string(attributes, "gen_ai.tool.call.id") if tool else None,
         tool_arguments=asked,
         tool_result=read_result(attributes.get(_OUTPUTS[0]), notes),
-        usage=_usage(attributes, notes),
+        usage=_usage(attributes),
         flags=tuple(sorted(notes)),
     )
 
@@ -76,8 +76,8 @@ def _payload(attributes: dict[str, Any], key: str, role: Role) -> Form:
     return Form(read_payload(called_with(attributes.get(key), notes), role, notes), frozenset(notes))
 
 
-def _usage(attributes: dict[str, Any], notes: set[str]) -> Usage | None:
-    tokens = unquoted(attributes.get("langfuse.observation.usage_details"), notes)
+def _usage(attributes: dict[str, Any]) -> Usage | None:
+    tokens = unquoted(attributes.get("langfuse.observation.usage_details"), set())
     if not isinstance(tokens, dict):
         return None
     return usage(

@@ -41,7 +41,7 @@ def read(span: Span) -> SpanContent:
     if not any(key.startswith("mlflow.") for key in attributes):
         return NOTHING
     notes: set[str] = set()
-    kind = unquoted(attributes.get("mlflow.spanType"), notes)
+    kind = unquoted(attributes.get("mlflow.spanType"), set())
     operation = _OPERATIONS.get(kind.upper()) if isinstance(kind, str) else None
     if operation not in _SPEAKING:
         return _function(span, operation, notes)
@@ -52,21 +52,21 @@ def read(span: Span) -> SpanContent:
         operation=operation,
         input=input_.messages,
         output=output.messages,
-        usage=_usage(attributes, notes),
+        usage=_usage(attributes),
         flags=tuple(sorted(notes | input_.flags | output.flags)),
     )
 
 
 def _function(span: Span, operation: str | None, notes: set[str]) -> SpanContent:
     """A tool, a retrieval, ...: what it was called with and what came out."""
-    name = unquoted(span.attributes.get("mlflow.spanFunctionName"), notes)
+    name = unquoted(span.attributes.get("mlflow.spanFunctionName"), set())
     given = called_with(span.attributes.get(_INPUTS), notes)
     return SpanContent(
         operation=operation,
         tool_name=(name if isinstance(name, str) and name else span.name) if operation == EXECUTE_TOOL else None,
         tool_arguments=_asked(given, operation, notes),
         tool_result=read_result(span.attributes.get(_OUTPUTS), notes),
-        usage=_usage(span.attributes, notes),
+        usage=_usage(span.attributes),
         flags=tuple(sorted(notes)),
     )
 
@@ -90,8 +90,8 @@ def _payload(attributes: dict[str, Any], key: str, role: Role) -> Form:
     return Form(read_payload(called_with(attributes.get(key), notes), role, notes), frozenset(notes))
 
 
-def _usage(attributes: dict[str, Any], notes: set[str]) -> Usage | None:
-    tokens = unquoted(attributes.get("mlflow.chat.tokenUsage"), notes)
+def _usage(attributes: dict[str, Any]) -> Usage | None:
+    tokens = unquoted(attributes.get("mlflow.chat.tokenUsage"), set())
     if not isinstance(tokens, dict):
         return None
     return usage(count(tokens, "input_tokens", "prompt_tokens"), count(tokens, "output_tokens", "completion_tokens"))

@@ -46,7 +46,7 @@ EVENTS = st.lists(
     ),
     max_size=3,
 )
-RUNS = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+RUNS = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def turned(span: Span) -> Span:
