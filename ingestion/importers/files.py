@@ -23,6 +23,8 @@ from ingestion.importers.form import Archive, Document, Refused
 
 _GZIP: Final = b"\x1f\x8b"
 _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
+_BOUNDED: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""What can be unpacked a step at a time; a few bytes of bzip2 or LZMA unpack to any size at once."""
 _STEP: Final = 2**18
 
 
@@ -152,6 +154,10 @@ def _members(archive: zipfile.ZipFile, limits: FileLimits) -> dict[str, Any]:
         path = PurePosixPath(info.filename.replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts:
             raise ValueError(f"the member {info.filename[:100]!r} leads outside of the archive")
+        if info.compress_type not in _BOUNDED:
+            raise ValueError(
+                f"the member {info.filename[:100]!r} is packed by method {info.compress_type}, not read here"
+            )
         if path.suffix == ".json":
             with archive.open(info) as member:
                 content = _bounded(member, left)

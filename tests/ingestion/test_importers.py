@@ -328,6 +328,15 @@ def test_packed_files_stop_at_the_bound() -> None:
             recognise(held.getvalue(), "a.eval", limits)
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_an_archive_that_cannot_be_unpacked_in_steps_is_refused(method: int) -> None:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", method) as archive:
+        archive.writestr("header.json", "{}")
+    with pytest.raises(ImportRefused, match=f"packed by method {method}"):
+        recognise(held.getvalue(), "a.eval")
+
+
 def test_only_regular_files_within_the_bound_are_read(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     file.write_bytes(json.dumps(documents.otlp()).encode())

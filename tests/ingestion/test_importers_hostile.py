@@ -40,7 +40,7 @@ def mutated(draw: st.DrawFn) -> Any:
         holder, key = draw(st.sampled_from(places))
         match draw(st.integers(0, 3)):
             case 0:
-                holder[key] = draw(ODD)
+                holder[key] = json.loads(json.dumps(draw(ODD)))  # of its own, or a later change would make a circle
             case 1:
                 del holder[key]
             case 2 if isinstance(holder, list):
