@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from governance.records.span import Span
 from ingestion.errors import BodyTooLarge, DecodeError, WrongSignal
 from ingestion.log_records import event_name, log_span
+from ingestion.otlp_bounds import Parts, few_parts, few_values
 from ingestion.otlp_fields import SPAN_BYTES, TRACE_BYTES, Refused, SpanFault, build, id_text
 from ingestion.otlp_values import UINT32, UINT64, ValueFault, attributes_from_json, from_json, integer
 from ingestion.telemetry import Telemetry
@@ -61,6 +62,7 @@ def read(
         if groups is None and _field(request, key) is not None:
             raise WrongSignal(telemetry.instead(held))
     results: list[Span | SpanFault] = []
+    parts = Parts()
     for group in _objects(groups, shape.groups):
         for scoped in _objects(_field(group, shape.scopes), shape.scopes):
             entries = _field(scoped, shape.entries)
@@ -69,11 +71,14 @@ def read(
             if len(results) + len(entries or ()) > most:
                 raise BodyTooLarge(f"the body has more than {most} {shape.entries}")
             context = (_field(group, "resource"), _field(scoped, "scope"))
-            results.extend(_one(telemetry, one, context, received_unix_nano, max_age_nano) for one in entries or [])
+            results.extend(
+                parts.add(_one(telemetry, one, context, received_unix_nano, max_age_nano)) for one in entries or []
+            )
     return results
 
 
 def _load(body: bytes) -> Any:
+    few_values(body)
     try:
         # A byte that is not UTF-8 becomes a lone surrogate, which is replaced and noted in the one span that holds it.
         return json.loads(body.decode("utf-8-sig", "surrogateescape"))
@@ -152,6 +157,8 @@ def _log_fields(record: dict[str, Any], notes: set[str]) -> dict[str, Any]:
 
 def _fields(span: dict[str, Any], notes: set[str]) -> dict[str, Any]:
     status = _object(_field(span, "status"))
+    events, links = _list(_field(span, "events")), _list(_field(span, "links"))
+    few_parts(events, links)
     return {
         "trace_id": id_text(_field(span, "traceId"), TRACE_BYTES, "trace_id", notes),
         "span_id": id_text(_field(span, "spanId"), SPAN_BYTES, "span_id", notes),
@@ -163,8 +170,8 @@ def _fields(span: dict[str, Any], notes: set[str]) -> dict[str, Any]:
         "status_code": _enum(_field(status, "code"), "STATUS_CODE_", _STATUSES),
         "status_message": _text(status, "message", notes),
         "attributes": attributes_from_json(_field(span, "attributes"), notes),
-        "events": [_event(event, notes) for event in _list(_field(span, "events"))],
-        "links": [_link(link, notes) for link in _list(_field(span, "links"))],
+        "events": [_event(event, notes) for event in events],
+        "links": [_link(link, notes) for link in links],
         "trace_state": _text(span, "traceState", notes),
         "trace_flags": _number(span, "flags", UINT32),
         "dropped_attributes_count": _number(span, "droppedAttributesCount", UINT32),

@@ -13,6 +13,7 @@ from governance.records.span import Span
 from ingestion import wire
 from ingestion.errors import BodyTooLarge, DecodeError, WrongSignal
 from ingestion.log_records import event_name, log_span
+from ingestion.otlp_bounds import Parts, few_parts
 from ingestion.otlp_fields import SPAN_BYTES, TRACE_BYTES, Refused, SpanFault, build, id_bytes
 from ingestion.otlp_values import ValueFault, attributes_from_proto, from_proto
 from ingestion.telemetry import Telemetry
@@ -31,11 +32,12 @@ def read(
 
     """
     results: list[Span | SpanFault] = []
+    parts = Parts()
     scopes = list(_scopes(telemetry, wire.parse_request(telemetry, body)))
     for scoped, entries in scopes:
         if len(results) + len(entries) > most:
             raise BodyTooLarge(f"the body has more than {most} entries of {telemetry.value}")
-        results.extend(_one(telemetry, data, scoped, received_unix_nano, max_age_nano) for data in entries)
+        results.extend(parts.add(_one(telemetry, data, scoped, received_unix_nano, max_age_nano)) for data in entries)
     if results and all(isinstance(item, SpanFault) for item in results):
         _require_kind(telemetry, [data for _, entries in scopes for data in entries])
     return results
@@ -117,6 +119,7 @@ def _log_fields(record: Any, notes: set[str]) -> dict[str, Any]:
 
 
 def _fields(span: Any, notes: set[str]) -> dict[str, Any]:
+    few_parts(span.events, span.links)
     return {
         "trace_id": id_bytes(span.trace_id, TRACE_BYTES, "trace_id"),
         "span_id": id_bytes(span.span_id, SPAN_BYTES, "span_id"),

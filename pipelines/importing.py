@@ -99,6 +99,8 @@ def _file(door: _Door, path: Path, person: str | None) -> FileReport:
             report.refused = f"{path.name}: {report.form}, and no span in it can be taken{why}"
     except ImportRefused as error:
         report.refused = str(error)
+    except Exception as error:  # noqa: BLE001 - whatever one file breaks stays with that file, and is said
+        report.refused = f"{path}: {type(error).__name__}: {str(error)[:200] or 'no further word'}"
     return report
 
 

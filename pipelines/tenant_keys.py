@@ -53,6 +53,10 @@ class TenantKeys:
             raise KeyMaterialError(f"{self._path}: not JSON: {error}") from error
         if not isinstance(held, dict) or not all(key and isinstance(value, str) for key, value in held.items()):
             raise KeyMaterialError(f"{self._path}: must be an object of API key to tenant")
+        if not all(key.isascii() and key.isprintable() and " " not in key for key in held):
+            raise KeyMaterialError(
+                f"{self._path}: a key must be printable ASCII without spaces: headers carry no other"
+            )
         return held
 
     def of(self, tenant_id: str) -> str:

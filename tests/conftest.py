@@ -40,6 +40,16 @@ def services_required() -> bool:
     return any(os.environ.get(name, "").lower() not in OFF for name in ("CI", "TIDEMILL_REQUIRE_SERVICES"))
 
 
+@pytest.fixture(autouse=True)
+def _environment() -> Iterator[None]:
+    """A command that adopts its settings into the environment leaves none of them to the next test."""
+    before = dict(os.environ)
+    yield
+    for name in os.environ.keys() - before.keys():
+        del os.environ[name]
+    os.environ.update(before)
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The checkout's folder."""

@@ -36,6 +36,8 @@ class FileLimits(Record):
     max_members: int = 20_000
     max_depth: int = 200
     """Levels of nesting of a JSON value."""
+    max_values: int = 8_000_000
+    """JSON values of one text, counted by the signs that stand before them: each becomes an object."""
 
 
 class Loaded(NamedTuple):
@@ -120,6 +122,8 @@ def parse(content: str, limits: FileLimits) -> Any:
         ValueError: when it is none, or nests deeper than the bound.
 
     """
+    if sum(content.count(sign) for sign in ",[{") > limits.max_values:
+        raise ValueError(f"more than {limits.max_values} values")
     try:
         value = json.loads(content)
     except RecursionError as error:
@@ -139,7 +143,8 @@ def _archive(data: bytes, source: str, limits: FileLimits) -> Archive:
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             return Archive(_members(archive, limits))
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError,
+            OverflowError) as error:  # fmt: skip
         raise ImportRefused(f"{source}: not an archive that can be read: {str(error)[:200]}") from error
 
 

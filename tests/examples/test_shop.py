@@ -67,7 +67,7 @@ def test_more_sessions_change_no_earlier_one() -> None:
 def test_shares_and_customers() -> None:
     every = requests(840)
     count = {topic: sum(r.topic == topic for r in every) for topic in ("delivery", "question", "refund", "problem")}
-    assert count == pytest.approx({"delivery": 168, "question": 168, "refund": 168, "problem": 336}, abs=12)
+    assert count == pytest.approx({"delivery": 140, "question": 140, "refund": 140, "problem": 420}, abs=12)
     known = [r.user_id for r in every if r.user_id is not None]
     assert 1.1 <= len(known) / len(set(known)) <= 1.35
     assert 0 < len(every) - len(known) < 0.12 * len(every)

@@ -109,7 +109,7 @@ def test_a_question_requires_the_value_and_avoids_the_known_wrong_one() -> None:
         assert (contains.values, avoids.values) == (("45 days",), ("30 days",))
         assert grade(task, gold_run(task, "You have 45 days."), ()).reward == 1.0
         assert grade(task, gold_run(task, "You have 30 days."), ()).reward == 0.0
-    fixed = next(task for task in built().tasks if task.topic == "question" and "24 months" in str(task.gold))
+    fixed = next(task for task in built().tasks if task.topic == "question" and " days" not in str(task.gold))
     assert not any(isinstance(one, AnswerAvoids) for one in fixed.verifiers), "nothing shows another value to be wrong"
 
 
