@@ -80,7 +80,7 @@ def ingest(ground: Ground, tenant: str, paths: Sequence[Path], person: str | Non
     # Nothing of an import comes late, so nothing waits for a root, unless spans of others are there to be waited for.
     drained = ground.drain(patient=not alone or door.remote).run()
     return {
-        **{name: report.plain() for name, report in reports.items()},
+        "files": {name: report.plain() for name, report in reports.items()},
         "drained": drained.plain(),
         **({"note": _WITHHELD} if drained.withheld else {}),
         "ok": all(report.refused is None for report in reports.values()),

@@ -15,7 +15,9 @@ from governance.door import Door
 from governance.errors import NotFound, PurposeDenied
 from governance.records.rights import Basis, Contract, Purpose, PurposeTerm
 from ingestion.envelope import Envelope
+from ingestion.importers import Recognised
 from ingestion.otlp_decode import JSON
+from pipelines import importing
 from pipelines.canonical import listing, show
 from pipelines.cli import main
 from pipelines.importing import ingest
@@ -62,8 +64,8 @@ def test_files_become_trajectories_and_twice_is_once(mill: Mill, tmp_path: Path)
     paths = files(tmp_path, langfuse=DOCUMENTS["langfuse"], langsmith=DOCUMENTS["langsmith"], broken=b"no")
     report = ingest(mill, "acme", paths)
     assert report["ok"] is False
-    assert "is of no form" in report[str(paths[2])]["refused"]
-    told = report[str(paths[0])]
+    assert "is of no form" in report["files"][str(paths[2])]["refused"]
+    told = report["files"][str(paths[0])]
     assert (told["form"], told["spans"], told["rejected"]) == ("langfuse", 3, {})
     assert told["trajectories"] == [f"acme/{TRACE}"]
     assert report["drained"]["fates"] == {"stored": 6}
@@ -130,7 +132,7 @@ def test_runs_that_name_nobody_are_of_the_person_who_is_named_for_them(mill: Mil
     assert report["drained"]["withheld"] == 0
     assert "note" not in report
     subjects = [
-        show(mill.store, report[str(path)]["trajectories"][0], Purpose.DEBUG, mill.clock.now())["subject"]
+        show(mill.store, report["files"][str(path)]["trajectories"][0], Purpose.DEBUG, mill.clock.now())["subject"]
         for path in paths
     ]
     assert subjects == [mill.door.subject("acme", "dev@example.org"), mill.door.subject("acme", "C-7")]
@@ -149,7 +151,7 @@ def test_a_file_whose_every_span_is_refused_is_refused(mill: Mill, tmp_path: Pat
     (path,) = files(tmp_path, zeros=document)
     report = ingest(mill, "acme", [path])
     assert report["ok"] is False
-    assert "trace_id is all zero" in report[str(path)]["refused"]
+    assert "trace_id is all zero" in report["files"][str(path)]["refused"]
 
 
 def test_while_another_process_holds_the_spool_its_intake_takes_the_spans(
@@ -167,7 +169,7 @@ def test_while_another_process_holds_the_spool_its_intake_takes_the_spans(
         mill.spool.append("acme", nothing.pack())  # takes the writer's lock
         (path,) = files(tmp_path, langfuse=DOCUMENTS["langfuse"])
         report = ingest(other, "acme", [path])
-    assert report[str(path)]["spans"] == 3
+    assert report["files"][str(path)]["spans"] == 3
     mill.drain(patient=False).run()
     assert show(mill.store, f"acme/{TRACE}", Purpose.DEBUG, mill.clock.now() + timedelta(days=1))["turns"]
 
@@ -180,11 +182,29 @@ def test_the_command_goes_on_after_a_refused_file_and_fails(home: Path, tmp_path
     told = json.loads(result.output.splitlines()[-1])
     assert result.exit_code == 1
     assert told["ok"] is False
-    assert told[str(good)]["form"] == "trail"
-    assert "not JSON" in told[str(bad)]["refused"]
-    assert "no such file" in told[str(tmp_path / "gone")]["refused"]
-    shown = CliRunner().invoke(main, ["trajectories", "show", told[str(good)]["trajectories"][0], "--json"])
+    assert told["files"][str(good)]["form"] == "trail"
+    assert "not JSON" in told["files"][str(bad)]["refused"]
+    assert "no such file" in told["files"][str(tmp_path / "gone")]["refused"]
+    shown = CliRunner().invoke(main, ["trajectories", "show", told["files"][str(good)]["trajectories"][0], "--json"])
     assert shown.exit_code == 1
     assert json.loads(shown.output)["kind"] == "PurposeDenied"
     unknown = CliRunner().invoke(main, ["ingest", str(good), "--tenant", "nobody", "--json"])
     assert "no tenant 'nobody'" in json.loads(unknown.output)["error"]
+
+
+def test_a_file_that_breaks_its_reader_costs_only_itself(
+    mill: Mill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good, bad = files(tmp_path, langfuse=DOCUMENTS["langfuse"], langsmith=DOCUMENTS["langsmith"])
+    real = importing.recognise_file
+
+    def breaks(path: Path) -> Recognised:
+        if path == bad:
+            raise MemoryError
+        return real(path)
+
+    monkeypatch.setattr(importing, "recognise_file", breaks)
+    report = ingest(mill, "acme", [bad, good])
+    assert report["files"][str(bad)]["refused"].endswith("MemoryError: no further word")
+    assert report["files"][str(good)]["form"] == "langfuse"
+    assert report["ok"] is False

@@ -76,7 +76,20 @@ def test_a_revoked_key_stops_working_and_its_successor_works(served: Served) -> 
     assert (served.status(old), served.status("tm_new")) == (403, 200)
 
 
-@pytest.mark.parametrize("text", ["", '{"tm_new": "ac', "[1]", '{"tm_new": 1}', '{"": "acme"}', "[" * 100_000, "\x00"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        '{"tm_new": "ac',
+        "[1]",
+        '{"tm_new": 1}',
+        '{"": "acme"}',
+        "[" * 100_000,
+        "\x00",
+        '{"bad\\ud800": "acme"}',
+        '{"cl\u00e9": "acme"}',
+    ],
+)
 def test_a_malformed_file_leaves_the_last_good_keys_in_force(
     served: Served, caplog: pytest.LogCaptureFixture, text: str
 ) -> None:
