@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import struct
 import zipfile
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -326,6 +327,18 @@ def test_packed_files_stop_at_the_bound() -> None:
                 archive.writestr(name, content)
         with pytest.raises(ImportRefused, match=words):
             recognise(held.getvalue(), "a.eval", limits)
+
+
+def test_an_archive_whose_offsets_lead_nowhere_is_refused() -> None:
+    """A zip64 entry that says its member begins at 2**64 - 1."""
+    name, extra = b"a.json", struct.pack("<HHQ", 1, 8, 2**64 - 1)
+    entry = struct.pack(
+        "<4s6H3I5H2I", b"PK\x01\x02", 45, 45, 0, 0, 0, 33, 0, 2, 2, len(name), len(extra), 0, 0, 0, 0, 0xFFFFFFFF
+    )
+    start, directory = b"PK\x03\x04" + bytes(26), entry + name + extra
+    end = struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, 1, 1, len(directory), len(start), 0)
+    with pytest.raises(ImportRefused, match="not an archive that can be read"):
+        recognise(start + directory + end, "a.eval")
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
