@@ -33,6 +33,7 @@ _BODY: Final = 2 * 2**20
 """Characters of content after which a body is full: well under what the intake takes."""
 _SPANS: Final = 500
 _EXAMPLES: Final = 5
+_REASONS: Final = 50
 _ATTEMPTS: Final = 20
 _LATER: Final = (429, 503)
 _REFUSED: Final = (400, 413)
@@ -57,14 +58,16 @@ class FileReport:
 
     def reject(self, where: str, reason: str) -> None:
         """Count a part that is no span."""
-        self.rejected[reason[:120]] += 1
+        # Some reasons name a place, so a broken file has as many as lines.
+        known = reason[:120] in self.rejected or len(self.rejected) < _REASONS
+        self.rejected[reason[:120] if known else "other reasons"] += 1
         if len(self.examples) < _EXAMPLES:
             self.examples.append(f"{where}: {reason}"[:300])
 
     def plain(self) -> dict[str, Any]:
         """For the command's output."""
         if self.refused is not None:
-            return {"refused": self.refused}
+            return {"refused": self.refused, **({"spans": self.spans} if self.spans else {})}
         rejected = {"rejected": dict(self.rejected), "examples": self.examples} if self.rejected else {"rejected": {}}
         return {"form": self.form, "spans": self.spans, **rejected, "trajectories": list(self.trajectories)}
 

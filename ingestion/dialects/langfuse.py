@@ -13,9 +13,9 @@ from governance.records.content import SpanContent
 from governance.records.message import Role
 from governance.records.span import Span
 from governance.records.trajectory import Usage
-from ingestion.dialects.forms import Form, richest
+from ingestion.dialects.forms import richest
 from ingestion.dialects.messages import read_arguments, read_result
-from ingestion.dialects.payload import called_with, read_payload
+from ingestion.dialects.payload import called_with, payload_form
 from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, count, string, unquoted, usage
 
 CONTENT_EVENTS: Final[frozenset[str]] = frozenset()
@@ -43,8 +43,8 @@ def read(span: Span) -> SpanContent:
     operation = None if kind is None else _OPERATIONS.get(kind.lower())
     if operation not in _SPEAKING:
         return _function(span, operation, notes)
-    input_ = richest(_payload(attributes, key, Role.USER) for key in _INPUTS)
-    output = richest(_payload(attributes, key, Role.ASSISTANT) for key in _OUTPUTS)
+    input_ = richest(payload_form(attributes.get(key), Role.USER) for key in _INPUTS)
+    output = richest(payload_form(attributes.get(key), Role.ASSISTANT) for key in _OUTPUTS)
     return SpanContent(
         operation=operation,
         input=input_.messages,
@@ -69,11 +69,6 @@ def _function(span: Span, operation: str | None, notes: set[str]) -> SpanContent
         usage=_usage(attributes),
         flags=tuple(sorted(notes)),
     )
-
-
-def _payload(attributes: dict[str, Any], key: str, role: Role) -> Form:
-    notes: set[str] = set()
-    return Form(read_payload(called_with(attributes.get(key), notes), role, notes), frozenset(notes))
 
 
 def _usage(attributes: dict[str, Any]) -> Usage | None:

@@ -15,7 +15,7 @@ from governance.records.span import Span
 from governance.records.trajectory import Usage
 from ingestion.dialects.forms import Form, richest
 from ingestion.dialects.messages import read_arguments, read_messages, read_result
-from ingestion.dialects.payload import called_with, read_payload
+from ingestion.dialects.payload import called_with, payload_form
 from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, count, unquoted, usage
 
 CONTENT_EVENTS: Final[frozenset[str]] = frozenset()
@@ -46,8 +46,8 @@ def read(span: Span) -> SpanContent:
     if operation not in _SPEAKING:
         return _function(span, operation, notes)
     before, after = _chat(attributes, notes)
-    input_ = richest((before, _payload(attributes, _INPUTS, Role.USER)))
-    output = richest((after, _payload(attributes, _OUTPUTS, Role.ASSISTANT)))
+    input_ = richest((before, payload_form(attributes.get(_INPUTS), Role.USER)))
+    output = richest((after, payload_form(attributes.get(_OUTPUTS), Role.ASSISTANT)))
     return SpanContent(
         operation=operation,
         input=input_.messages,
@@ -83,11 +83,6 @@ def _chat(attributes: dict[str, Any], notes: set[str]) -> tuple[Form, Form]:
     replied = bool(messages) and messages[-1].role is Role.ASSISTANT
     cut = len(messages) - 1 if replied else len(messages)
     return Form(messages[:cut], frozenset()), Form(messages[cut:], frozenset())
-
-
-def _payload(attributes: dict[str, Any], key: str, role: Role) -> Form:
-    notes: set[str] = set()
-    return Form(read_payload(called_with(attributes.get(key), notes), role, notes), frozenset(notes))
 
 
 def _usage(attributes: dict[str, Any]) -> Usage | None:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from governance.records.base import canonical_json
 from governance.records.message import Message, Role
+from ingestion.dialects.forms import Form
 from ingestion.dialects.messages import looks_like_messages, read_messages, with_instructions
 from ingestion.dialects.values import unquoted
 
@@ -27,6 +28,12 @@ _SYSTEM: Final = ("system", "instructions", "system_instruction", "systemInstruc
 _CALL: Final = frozenset({"args", "kwargs", "sanitize_inputs_outputs"})
 """How decorators write a call; the last is smolagents'."""
 _MAX_WRAPS: Final = 6
+
+
+def payload_form(value: Any, role: Role) -> Form:
+    """What one call of a function holds, with what was noticed in it."""
+    notes: set[str] = set()
+    return Form(read_payload(called_with(value, notes), role, notes), frozenset(notes))
 
 
 def read_payload(value: Any, role: Role, notes: set[str]) -> tuple[Message, ...]:

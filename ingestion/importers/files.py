@@ -109,8 +109,8 @@ def _lines(lines: list[tuple[int, str]], source: str, limits: FileLimits) -> Loa
             values.append(parse(line, limits))
         except ValueError as error:
             refused.append(Refused(where=f"{source}: line {number}", reason=f"not JSON: {str(error)[:200]}"))
-    if not values or not isinstance(values[0], dict | list):
-        first = refused[0].reason if refused else "the first line is no object"
+    if not any(isinstance(value, dict | list) for value in values):
+        first = refused[0].reason if refused else "no line is an object"
         raise ImportRefused(f"{source}: neither JSON nor JSON lines: {first}")
     return Loaded(values, tuple(refused))
 

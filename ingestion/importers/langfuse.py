@@ -16,7 +16,7 @@ from ingestion.importers import shapes
 from ingestion.importers.draft import Draft, Said, evaluation, finish, say
 from ingestion.importers.form import Document, FileForm, Refused
 from ingestion.importers.times import unix_nano
-from ingestion.importers.values import first, is_objects, obj, parsed, seq, text
+from ingestion.importers.values import first, head, is_objects, obj, parsed, seq, text
 
 _OPERATIONS: Final = {
     "GENERATION": "chat", "AGENT": "invoke_agent", "TOOL": "execute_tool", "RETRIEVER": "retrieval",
@@ -33,24 +33,28 @@ class Langfuse(FileForm):
 
     def recognises(self, document: Document) -> bool:
         """By the observations; a trace without any by its project."""
-        head = obj(document[0] if is_objects(document) else document)
-        trace = obj(head.get("trace")) or head
-        observed = first(head, "observations") or trace.get("observations")
+        item = head(document)
+        trace = obj(item.get("trace")) or item
+        observed = first(item, "observations") or trace.get("observations")
         if is_objects(observed):
             return observed[0].keys() >= _OBSERVATION
-        return head.keys() >= _OBSERVATION or (observed == [] and "projectId" in trace)
+        return item.keys() >= _OBSERVATION or (observed == [] and "projectId" in trace)
 
     def spans(self, document: Document, source: str) -> Iterator[Span | Refused]:
         """Observation by observation, in the order of the file."""
         items = document if isinstance(document, list) else [document]
-        if is_objects(items) and items[0].keys() >= _OBSERVATION:
+        if head(items).keys() >= _OBSERVATION:
             items = [{"observations": items}]
-        for item in items:
+        for number, item in enumerate(items):
             fields = obj(item)
             trace = obj(fields.get("trace")) or fields
             observed = _once([*seq(trace.get("observations")), *seq(fields.get("observations"))])
             if not observed and trace.get("id"):
                 observed = [_as_observation(trace)]
+            if not observed:
+                yield Refused(
+                    where=f"{source}: trace {number}", reason="no trace: it has neither observations nor an id"
+                )
             for position, one in enumerate(observed):
                 where = f"{source}: observation {position}"
                 yield _span(one, trace, where, position) if one else Refused(where=where, reason="not an object")

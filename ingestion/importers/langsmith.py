@@ -15,7 +15,7 @@ from ingestion.importers import shapes
 from ingestion.importers.draft import Draft, Said, evaluation, finish, say
 from ingestion.importers.form import Document, FileForm, Refused
 from ingestion.importers.times import unix_nano
-from ingestion.importers.values import first, is_objects, obj, parsed, seq, text
+from ingestion.importers.values import first, head, is_objects, obj, parsed, seq, text
 
 _OPERATIONS: Final = {
     "llm": "chat", "tool": "execute_tool", "retriever": "retrieval", "embedding": "embeddings",
@@ -31,9 +31,9 @@ class LangSmith(FileForm):
 
     def recognises(self, document: Document) -> bool:
         """By a run, or by the two parts of a batch."""
-        head = obj(document[0] if is_objects(document) else document)
-        batch = seq(head.get("post")) or seq(head.get("patch")) or seq(head.get("runs"))
-        return _is_run(head) or (is_objects(batch) and (_is_run(batch[0]) or "dotted_order" in batch[0]))
+        run = head(document)
+        batch = seq(run.get("post")) or seq(run.get("patch")) or seq(run.get("runs"))
+        return _is_run(run) or (is_objects(batch) and (_is_run(batch[0]) or "dotted_order" in batch[0]))
 
     def spans(self, document: Document, source: str) -> Iterator[Span | Refused]:
         """Run by run, a run's children after it."""

@@ -15,7 +15,7 @@ from ingestion.importers import shapes
 from ingestion.importers.draft import Draft, Said, evaluation, events, finish, say
 from ingestion.importers.form import Document, FileForm, Refused
 from ingestion.importers.times import unix_nano
-from ingestion.importers.values import first, is_objects, obj, parsed, seq, text
+from ingestion.importers.values import first, head, obj, parsed, seq, text
 
 _OPERATIONS: Final = {
     "LLM": "chat", "CHAT_MODEL": "chat", "AGENT": "invoke_agent", "TOOL": "execute_tool", "RETRIEVER": "retrieval",
@@ -31,8 +31,8 @@ class MlflowTrace(FileForm):
 
     def recognises(self, document: Document) -> bool:
         """By the two parts of a trace."""
-        head = obj(document[0] if is_objects(document) else document)
-        info, data = obj(parsed(head.get("info"))), obj(parsed(head.get("data")))
+        trace = head(document)
+        info, data = obj(parsed(trace.get("info"))), obj(parsed(trace.get("data")))
         return bool({"trace_id", "request_id"} & info.keys()) and isinstance(data.get("spans"), list)
 
     def spans(self, document: Document, source: str) -> Iterator[Span | Refused]:
@@ -40,6 +40,8 @@ class MlflowTrace(FileForm):
         for number, item in enumerate(document if isinstance(document, list) else [document]):
             fields = obj(item)
             info, data = obj(parsed(fields.get("info"))), obj(parsed(fields.get("data")))
+            if not seq(data.get("spans")):
+                yield Refused(where=f"{source}: trace {number}", reason="a trace without `data.spans`")
             for position, one in enumerate(seq(data.get("spans"))):
                 where = f"{source}: trace {number}, span {position}"
                 span = obj(one)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from governance.records.span import Span
 from ingestion.errors import BodyTooLarge, DecodeError
 from ingestion.importers.form import Document, FileForm, Refused
-from ingestion.importers.values import is_objects
+from ingestion.importers.values import head, obj
 from ingestion.otlp_decode import JSON, PROTOBUF, decode
 from ingestion.otlp_fields import claims_apart
 
@@ -33,13 +33,15 @@ class Otlp(FileForm):
         """JSON by its one key; bytes by being a request with spans in it."""
         if isinstance(document, bytes):
             return _is_request(document)
-        head = document[0] if is_objects(document) else document
-        return isinstance(head, dict) and bool(_KEYS & head.keys())
+        return bool(_KEYS & head(document).keys())
 
     def spans(self, document: Document, source: str) -> Iterator[Span | Refused]:
         """Request by request."""
         for position, request in enumerate(document if isinstance(document, list) else [document]):
             where = f"{source}: request {position}"
+            if not isinstance(request, bytes) and not _KEYS & obj(request).keys():
+                yield Refused(where=where, reason="no export request: it has no `resourceSpans`")
+                continue
             body, content_type = (request, PROTOBUF) if isinstance(request, bytes) else (_json(request), JSON)
             try:
                 decoded = decode(body, content_type, received_unix_nano=_NEVER)

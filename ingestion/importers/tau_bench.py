@@ -17,7 +17,7 @@ from ingestion.importers.conversation import Conversation
 from ingestion.importers.draft import evaluation
 from ingestion.importers.form import Document, FileForm, Refused
 from ingestion.importers.times import place
-from ingestion.importers.values import is_objects, json_text, obj, seq, text
+from ingestion.importers.values import head, is_objects, json_text, obj, seq, text
 
 
 class TauBench(FileForm):
@@ -28,8 +28,8 @@ class TauBench(FileForm):
 
     def recognises(self, document: Document) -> bool:
         """By the first run."""
-        head = document[0] if is_objects(document) else obj(document)
-        return "task_id" in head and "reward" in head and isinstance(head.get("traj"), list)
+        run = head(document)
+        return "task_id" in run and "reward" in run and isinstance(run.get("traj"), list)
 
     def spans(self, document: Document, source: str) -> Iterator[Span | Refused]:
         """Run by run."""

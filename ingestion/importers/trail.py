@@ -14,7 +14,7 @@ from governance.records.span import Span
 from ingestion.importers.draft import Draft, events, finish
 from ingestion.importers.form import Document, FileForm, Refused
 from ingestion.importers.times import duration_nano, unix_nano
-from ingestion.importers.values import first, is_objects, obj, seq
+from ingestion.importers.values import first, head, is_objects, obj, seq
 from ingestion.importers.values import text as text_of
 
 
@@ -26,15 +26,16 @@ class Trail(FileForm):
 
     def recognises(self, document: Document) -> bool:
         """A trace whose spans have TRAIL's names."""
-        head = document[0] if is_objects(document) else document
-        spans = obj(head).get("spans")
+        spans = head(document).get("spans")
         return is_objects(spans) and "span_name" in spans[0] and bool({"child_spans", "span_attributes"} & {*spans[0]})
 
     def spans(self, document: Document, source: str) -> Iterator[Span | Refused]:
         """Depth first, in the order of the file."""
         position = 0
-        for trace in document if isinstance(document, list) else [document]:
+        for number, trace in enumerate(document if isinstance(document, list) else [document]):
             fields = obj(trace)
+            if not seq(fields.get("spans")):
+                yield Refused(where=f"{source}: trace {number}", reason="a trace without `spans`")
             waiting = [(item, None) for item in reversed(seq(fields.get("spans")))]
             while waiting:
                 item, parent = waiting.pop()

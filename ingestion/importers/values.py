@@ -42,6 +42,13 @@ def is_objects(value: Any, most: int = 20) -> TypeGuard[list[dict[str, Any]]]:
     return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value[:most])
 
 
+def head(document: Any, most: int = 20) -> dict[str, Any]:
+    """What a document is judged by: its first object, if it is a list, else itself; empty where that is no object."""
+    if isinstance(document, list):
+        return next((item for item in document[:most] if isinstance(item, dict)), {})
+    return obj(document)
+
+
 def count(value: Any) -> int | None:
     """A number of tokens, from a number or its digits; None for anything else."""
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 16:

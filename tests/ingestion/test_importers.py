@@ -371,3 +371,22 @@ def test_a_long_conversation_stays_within_its_bound(monkeypatch: pytest.MonkeyPa
     held = sum(len(span.attributes.get("gen_ai.input.messages", "")) for span in spans)
     assert held < 5_000 + 200 * 200
     assert "history" in spans[-1].attributes["tidemill.import.derived"]
+
+
+LINED = tuple(name for name in DOCUMENTS if name not in {"inspect", "swe_agent"})
+"""The forms of which a file may hold several, line by line."""
+
+
+@pytest.mark.parametrize("name", LINED)
+def test_a_line_of_another_kind_is_named_and_costs_no_other(name: str) -> None:
+    """Right behind the first line, where a form is still told, and at the end."""
+    document = DOCUMENTS[name]
+    lines = [json.dumps(item) for item in (document if isinstance(document, list) else [document])]
+    alone = list(recognise("\n".join(lines).encode(), "a.jsonl").spans())
+    mixed = recognise("\n".join([lines[0], "null", *lines[1:], '{"hello":1}']).encode(), "a.jsonl")
+    assert mixed.form.name == name
+    items = list(mixed.spans())
+    assert {one.span_id for one in items if isinstance(one, Span)} == {
+        one.span_id for one in alone if isinstance(one, Span)
+    }
+    assert len([one for one in items if isinstance(one, Refused)]) == 2
