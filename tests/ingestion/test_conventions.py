@@ -13,18 +13,16 @@ from governance.records.span import Span
 from ingestion.assembly import assemble
 from ingestion.dialects import DIALECTS, content_keys, read, strip
 from ingestion.dialects.messages import is_repr
-from tests.ingestion.dialect_spans import (
+from tests.ingestion.dialect_spans import ANSWERS, ASKS, TOOLS
+from tests.ingestion.dialect_words import (
     ANSWER,
-    ANSWERS,
     ASKED,
-    ASKS,
     CITIES,
     IDS,
     KEPT,
     RESULT,
     SYSTEM,
     TOOL,
-    TOOLS,
     USER,
     event,
     span,
