@@ -10,6 +10,7 @@
         ├── BudgetSpent          no room for more bytes of bodies in progress; the sender should wait
         ├── SpoolError           the spool cannot take or give back a record
         │   ├── SpoolFull        the bound on undrained bytes is reached; the sender should wait
+        │   ├── SpoolBusy        another process writes to it
         │   └── SegmentCorrupt   a sealed segment fails its checks before its end
         ├── MergeError           two spans that are not versions of one span
         └── DoorError            a door cannot open: its address or its certificate
@@ -57,6 +58,10 @@ class SpoolError(IngestionError):
 
 class SpoolFull(SpoolError):
     """The bound on undrained bytes is reached."""
+
+
+class SpoolBusy(SpoolError):
+    """Another process writes to the spool."""
 
 
 class SegmentCorrupt(SpoolError):

@@ -42,6 +42,18 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write every byte: one call may take fewer than it was given.
+
+    Raises:
+        OSError: when the disk refuses.
+
+    """
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
 def _label(segment_id: str) -> str:
     return f"tidemill spool segment {segment_id}"
 
@@ -69,7 +81,7 @@ class SegmentWriter:
     def _write_key(self, sealed: bytes) -> None:
         descriptor = os.open(self._folder / f"{self.id}{KEY}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            os.write(descriptor, sealed)
+            write_all(descriptor, sealed)
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
@@ -82,9 +94,7 @@ class SegmentWriter:
 
         """
         frames = b"".join(self._frame(tenant_id, payload) for tenant_id, payload in records)
-        view = memoryview(frames)
-        while view:
-            view = view[os.write(self._file, view) :]
+        write_all(self._file, frames)
         os.fsync(self._file)
         self.size += len(frames)
 
@@ -94,10 +104,10 @@ class SegmentWriter:
         self._position += 1
         return _FRAME.pack(len(sealed), zlib.crc32(sealed)) + sealed
 
-    def seal(self) -> None:
-        """Close the segment for good."""
-        os.close(self._file)
-        seal_segment(self._folder, self.id)
+    def close(self) -> None:
+        """Write no more; what is left is to seal it (``seal_segment``)."""
+        with suppress(OSError):  # what a close reports was written after the last sync, and is not acknowledged
+            os.close(self._file)
 
 
 def _frames(data: bytes) -> Iterator[tuple[int, bytes | None]]:

@@ -7,11 +7,13 @@
    Readers in other processes see sealed segments only, and may ask the writer to seal (``seal``).
 4. The bytes that wait are bounded: beyond the bound ``submit`` refuses, and the sender is told to come back.
 5. Segments are destroyed by deleting their one-time key first (``ingestion.segment``).
+6. A disk that refuses costs an answer, never the writer: every caller is told, the segment is left as it is, and to
+   seal it is tried again until it works.
 """
 
 from __future__ import annotations
 
-import fcntl
+import logging
 import os
 import queue
 import threading
@@ -26,14 +28,15 @@ from typing import Final
 from governance.ports.clock import Clock, IdFactory
 from governance.ports.keys import KeyName, KeyProvider
 from governance.records.base import to_unix_nano
-from ingestion.errors import SpoolError, SpoolFull
+from ingestion.errors import SpoolBusy, SpoolError, SpoolFull
 from ingestion.sealing import seal, unseal
 from ingestion.segment import KEY, MAX_RECORD, OPEN, SEALED, SegmentWriter, destroy_segment, read_segment, seal_segment
+from ingestion.spool_lock import WriterLock
 
+_log = logging.getLogger(__name__)
 _POLL_S: Final = 0.1
 """How often the writer looks at its segment's age and at requests to seal."""
 _BATCH: Final = 256
-_LOCK: Final = "writer.lock"
 _REQUEST: Final = "seal.request"
 _Waiting = tuple[str, bytes, "Future[str]"]
 
@@ -66,7 +69,9 @@ class Spool:
         self._guard = threading.Lock()
         self._segment_guard = threading.RLock()
         self._thread: threading.Thread | None = None
-        self._lock_file: int | None = None
+        self._lock = WriterLock(folder)
+        self._left: list[str] = []
+        """Segments that are written no more and not sealed yet."""
         self._segment: SegmentWriter | None = None
         self._opened_at: datetime | None = None
         self._closed = False
@@ -78,7 +83,8 @@ class Spool:
 
         Raises:
             SpoolFull: when the bytes that wait reach the bound.
-            SpoolError: when the spool is closed, or written by another process.
+            SpoolBusy: when another process writes to the spool.
+            SpoolError: when the spool is closed, or the disk refuses.
 
         """
         if len(payload) > MAX_RECORD:
@@ -107,26 +113,15 @@ class Spool:
     def _start(self) -> None:
         if self._thread is not None:
             return
-        if not self._take_lock():
-            raise SpoolError(f"another process writes to {self.folder.name}")
-        self._recover()
+        if not self._lock.take():
+            raise SpoolBusy(f"another process writes to {self.folder.name}")
+        try:
+            self._recover()
+        except OSError as error:
+            self._lock.drop()
+            raise SpoolError(f"the spool cannot take up what a writer left: {error}") from error
         self._thread = threading.Thread(target=self._run, name="spool-writer", daemon=True)
         self._thread.start()
-
-    def _take_lock(self) -> bool:
-        descriptor = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
-            return False
-        self._lock_file = descriptor
-        return True
-
-    def _drop_lock(self) -> None:
-        if self._lock_file is not None:
-            os.close(self._lock_file)
-            self._lock_file = None
 
     def _recover(self) -> None:
         """Seal what a dead writer left open; finish destructions that were cut short. Needs the lock."""
@@ -155,13 +150,22 @@ class Spool:
         try:
             item = self._waiting.get(timeout=_POLL_S)
             while item is not None:
-                batch.append(item)
+                self._begin(item, batch)
                 if len(batch) == _BATCH:
                     return batch, False
                 item = self._waiting.get_nowait()
         except queue.Empty:
             return batch, False
         return batch, True
+
+    def _begin(self, item: _Waiting, batch: list[_Waiting]) -> None:
+        """Take up a record, unless its caller has gone: nobody would learn that it is durable."""
+        _, payload, future = item
+        if future.set_running_or_notify_cancel():
+            batch.append(item)
+        else:
+            with self._guard:
+                self._pending_bytes -= len(payload)
 
     def _write(self, batch: list[_Waiting]) -> None:
         try:
@@ -170,7 +174,7 @@ class Spool:
                 segment.write([(tenant_id, payload) for tenant_id, payload, _ in batch])
         except Exception as error:  # noqa: BLE001  (every caller waits on this thread: each must get an answer)
             # The file's end is unknown now, and a position must never be encrypted twice: leave the segment.
-            with self._segment_guard, suppress(OSError):
+            with self._segment_guard:
                 self._rotate()
             failure = SpoolError(f"the spool cannot write: {error}")
             failure.__cause__ = error
@@ -189,23 +193,13 @@ class Spool:
 
     def _open(self) -> SegmentWriter:
         self._opened_at = self._clock.now()
-        segment_id = f"{self._next_number(to_unix_nano(self._opened_at)):020d}-{self._ids.hex(8)}"
+        segment_id = f"{self._lock.next_number(to_unix_nano(self._opened_at)):020d}-{self._ids.hex(8)}"
         self._segment = SegmentWriter(self.folder, segment_id, self._keys.key(KeyName.SPOOL))
         return self._segment
 
-    def _next_number(self, moment: int) -> int:
-        """A number above every one given out before, kept in the lock file: no id comes twice, whatever the clock."""
-        if self._lock_file is None:
-            raise SpoolError("only the holder of the lock opens segments")
-        last = os.pread(self._lock_file, 32, 0).decode() or "0"
-        number = max(int(last) + 1, moment)
-        os.pwrite(self._lock_file, f"{number:032d}".encode(), 0)
-        os.fsync(self._lock_file)
-        return number
-
     def _due(self) -> bool:
         if self._segment is None or self._opened_at is None:
-            return False
+            return bool(self._left)
         old = self._clock.now() - self._opened_at >= self._max_segment_age
         return old or self._segment.size >= self._max_segment_bytes
 
@@ -215,8 +209,16 @@ class Spool:
     def _rotate(self) -> None:
         segment, self._segment, self._opened_at = self._segment, None, None
         if segment is not None:
-            segment.seal()
-        (self.folder / _REQUEST).unlink(missing_ok=True)
+            segment.close()
+            self._left.append(segment.id)
+        try:
+            while self._left:
+                seal_segment(self.folder, self._left[0])
+                self._left.pop(0)
+            (self.folder / _REQUEST).unlink(missing_ok=True)
+        except OSError:
+            if segment is not None:  # said once; it is tried again at every look
+                _log.exception("segment %s cannot be sealed yet", segment.id)
 
     def close(self) -> None:
         """Write what waits, seal, and let another process write."""
@@ -225,7 +227,7 @@ class Spool:
         if self._thread is not None:
             self._waiting.put(None)
             self._thread.join()
-        self._drop_lock()
+        self._lock.drop()
 
     # Reading
 
@@ -236,11 +238,11 @@ class Spool:
                 with self._segment_guard:
                     self._rotate()
                 return
-            if self._take_lock():
+            if self._lock.take():
                 try:
                     self._recover()
                 finally:
-                    self._drop_lock()
+                    self._lock.drop()
                 return
         (self.folder / _REQUEST).touch()
         deadline = time.monotonic() + timeout_s
