@@ -4,7 +4,7 @@
 2. Calls are the executed tools, outermost first where two spans describe one call; a call is the agent's unless it
    happened under a person's span (``tidemill.actor`` = ``human``, or the agent named ``human_operator``).
 3. Turns are what the customer wrote, what the agent answered, what a person answered.
-4. Tokens are counted leaf-most: a span counts for what its subtree does not explain.
+4. Tokens and cost are counted leaf-most: a span counts for what its subtree does not explain (``tokens``).
 5. The outcome is failure where a person took over or the customer said so, success where the customer said so and
    nobody took over, and otherwise unknown.
 6. What is missing is said in ``incomplete``; such a trajectory is never trained on.
@@ -23,7 +23,8 @@ from ingestion.actors import HUMAN_AGENT, actor, takeovers
 from ingestion.calls import invocation, tool_spans
 from ingestion.errors import IngestionError
 from ingestion.gaps import gaps
-from ingestion.tokens import usage_of
+from ingestion.prices import PriceTable
+from ingestion.tokens import MODEL_KEYS, NO_PRICES, usage_of
 from ingestion.tree import Tree, operation, top_first
 from ingestion.turns import turns_of
 
@@ -37,8 +38,8 @@ _SESSION_KEYS: Final = (
 _AGENT_KEYS: Final = ("gen_ai.agent.name", "agent.name", "graph.node.id")
 
 
-def assemble(spans: Sequence[AdmittedSpan]) -> Trajectory:
-    """The trajectory of one trace of one tenant.
+def assemble(spans: Sequence[AdmittedSpan], prices: PriceTable = NO_PRICES) -> Trajectory:
+    """The trajectory of one trace of one tenant; ``prices`` cost the tokens whose cost the trace does not state.
 
     Raises:
         IngestionError: when there are no spans, or they are of several traces or tenants.
@@ -64,7 +65,7 @@ def assemble(spans: Sequence[AdmittedSpan]) -> Trajectory:
         ended_at=from_unix_nano(max(ends)),
         turns=turns_of(tree),
         calls=tuple(invocation(item, tree) for item in tool_spans(tree)),
-        usage=usage_of(tree),
+        usage=usage_of(tree, prices),
         outcome=_outcome(tree),
         incomplete=gaps(tree, has_session=session is not None),
     )
@@ -94,10 +95,9 @@ def _subject(tree: Tree) -> str:
 
 
 def _model(tree: Tree) -> str | None:
-    keys = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
     chats = [item for item in tree.spans.values() if operation(item) == "chat" and actor(item, tree) is Actor.AGENT]
     deepest = sorted(chats, key=lambda item: (tree.depth(item.span.span_id), trees.start_order(item)), reverse=True)
-    values = (item.span.attributes.get(key) for item in (*deepest, *top_first(tree)) for key in keys)
+    values = (item.span.attributes.get(key) for item in (*deepest, *top_first(tree)) for key in MODEL_KEYS)
     return next((value for value in values if isinstance(value, str) and value), None)
 
 

@@ -36,7 +36,9 @@ from ingestion.merge import merge, normal
 from ingestion.otlp_encode import encode
 from ingestion.owners import Owners, Summary, summarise
 from ingestion.people import DEFAULT_ATTRIBUTES, Subjects
+from ingestion.prices import PriceTable
 from ingestion.spool import Spool
+from ingestion.tokens import NO_PRICES
 
 _log = logging.getLogger(__name__)
 _BATCH: Final = 512
@@ -94,6 +96,7 @@ class Drain:
         clock: Clock | None = None,
         *,
         hold: timedelta = timedelta(seconds=30),
+        prices: PriceTable = NO_PRICES,
     ) -> None:
         """``subject_attributes`` name the keys that carry a raw id; ``hold`` is how long a root may be late."""
         self._spool = spool
@@ -101,6 +104,7 @@ class Drain:
         self._store = store
         self._clock = clock or SystemClock()
         self._hold = hold
+        self._prices = prices
         self._warned: set[str] = set()
         self._subjects = (
             subject_attributes
@@ -244,7 +248,7 @@ class Drain:
             spans = fold(self._store.spans.trace(tenant_id, trace_id, Purpose.COMPLY))
             with self._store.transaction():
                 if spans:
-                    trajectory = assemble(spans)
+                    trajectory = assemble(spans, self._prices)
                     found = signals.detect(trajectory, spans)
                     self._store.trajectories.put(trajectory)
                     self._store.signals.put_all(found)

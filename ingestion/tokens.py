@@ -1,37 +1,169 @@
-"""Tokens of a trace, counted once: of a span and its subtree, whichever says more."""
+"""Tokens and cost of a trace, counted once.
+
+Theory. Instrumentations write the same tokens at several heights: a model's call, the call of a library around it, the
+agent's sum. So usage is counted leaf-most: a span counts for what its subtree does not explain, each figure on its own
+(one span may state the input and another the output).
+
+1. What a span and its subtree say is, figure by figure, the greater of the two, never their sum.
+2. A model's call has not spent what the tools that it asked for spent, though their spans may hang under it: that is
+   added, unless the call states exactly the sum.
+3. Model calls side by side that name one response (``gen_ai.response.id``), told by two instrumentations or twice by a
+   stream, are one call: each figure counts where it is greatest.
+4. A cost that a span states stands for its subtree, unless the subtree states more. Tokens that no cost is stated for
+   are priced by the company's table with the model of the span that states them; without a price they are
+   ``uncosted_tokens``. A stated cost of 0 is how exporters write a price that they do not know: it states nothing, and
+   a model that is free has a price of 0 in the table. Costs in several currencies are not added: the run has none.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from operator import add
+from typing import Final
 
+from governance.records.base import from_unix_nano
 from governance.records.content import AdmittedSpan
-from governance.records.trajectory import Usage
+from governance.records.usage import CostBasis, Usage
 from ingestion.dialects import read
-from ingestion.tree import ORPHANS, Tree
+from ingestion.dialects.values import added
+from ingestion.prices import PriceTable
+from ingestion.tree import ORPHANS, Tree, operation
+
+MODEL_KEYS: Final = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
+NO_PRICES: Final = PriceTable()
+_FIGURES: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+_Counts = tuple[int, ...]
+_NOTHING: Final[_Counts] = (0,) * len(_FIGURES)
 
 
-def usage_of(tree: Tree) -> Usage:
-    """Leaf-most: a parent counts only for what its subtree does not explain."""
-    totals: dict[str, tuple[int, int]] = {}
+@dataclass(frozen=True)
+class _Tally:
+    """What a place of the tree has spent."""
+
+    counts: _Counts = _NOTHING
+    stated: float | None = None
+    priced: float | None = None
+    uncosted: int = 0
+    currencies: frozenset[str] = frozenset()
+
+
+def usage_of(tree: Tree, prices: PriceTable = NO_PRICES) -> Usage:
+    """The usage of the whole trace."""
+    own = _own_usages(tree)
+    inside: dict[str, _Tally] = {}
+    beside: dict[str, _Tally] = {}
     for span_id in sorted(tree.spans, key=tree.depth, reverse=True):
-        below = _added(totals[child] for child in tree.children.get(span_id, ()))
-        own = _own(tree.spans[span_id])
-        totals[span_id] = max(own[0], below[0]), max(own[1], below[1])
+        item, children = tree.spans[span_id], tree.children.get(span_id, ())
+        below, of_tools = _sum(inside[one] for one in children), _sum(beside[one] for one in children)
+        calls_model = operation(item) == "chat"
+        if not calls_model or _wholes(_counts(own.get(span_id))) == _wholes(_sum((below, of_tools)).counts):
+            below, of_tools = _sum((below, of_tools)), _Tally()
+        spent = _with_own(item, own.get(span_id), below, prices)
+        if operation(item) == "execute_tool":
+            spent, of_tools = _Tally(), spent
+        inside[span_id], beside[span_id] = spent, of_tools
     tops = [span_id for span_id, place in tree.parent.items() if place is None or place == ORPHANS]
-    root_id = None if tree.root is None else tree.root.span.span_id
-    orphans = _added(totals[span_id] for span_id in tops if span_id != root_id)
-    whole = totals[root_id] if root_id is not None else (0, 0)
-    return Usage(input_tokens=whole[0] + orphans[0], output_tokens=whole[1] + orphans[1])
+    return _usage(_sum(tally for span_id in tops for tally in (inside[span_id], beside[span_id])))
 
 
-def _added(pairs: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    found = list(pairs)
-    return sum(pair[0] for pair in found), sum(pair[1] for pair in found)
+def _own_usages(tree: Tree) -> dict[str, Usage]:
+    """What each span states itself; of spans side by side that tell of one response, the first states it for all."""
+    own: dict[str, Usage] = {}
+    first: dict[tuple[str | None, str], str] = {}
+    for span_id, item in tree.spans.items():
+        usage = _stated(item)
+        if usage is None:
+            continue
+        response = item.span.attributes.get("gen_ai.response.id")
+        teller = span_id
+        if isinstance(response, str) and response and operation(item) == "chat":
+            teller = first.setdefault((tree.parent[span_id], response), span_id)
+        own[teller] = usage if teller == span_id else _greatest(own[teller], usage)
+    return own
 
 
-def _own(item: AdmittedSpan) -> tuple[int, int]:
-    """The span's own tokens; of a span whose content is withheld, from its structure."""
+def _stated(item: AdmittedSpan) -> Usage | None:
+    """What the span states; of a span whose content is withheld, from its structure."""
     usage = item.content.usage if item.content is not None else None
-    if usage is None:
-        usage = read(item.span).usage
-    return (0, 0) if usage is None else (usage.input_tokens, usage.output_tokens)
+    return read(item.span).usage if usage is None else usage
+
+
+def _greatest(one: Usage, other: Usage) -> Usage:
+    figures = {name: max(getattr(one, name), getattr(other, name)) for name in _FIGURES}
+    dearer = max(one, other, key=lambda usage: usage.cost or 0)
+    return Usage(**figures, cost=dearer.cost, currency=dearer.currency)
+
+
+def _counts(usage: Usage | None) -> _Counts:
+    return _NOTHING if usage is None else tuple(getattr(usage, name) for name in _FIGURES)
+
+
+def _wholes(counts: _Counts) -> _Counts:
+    """Input and output: the other figures are parts of them."""
+    return counts[:2]
+
+
+def _sum(tallies: Iterable[_Tally]) -> _Tally:
+    total = _Tally()
+    for one in tallies:
+        total = _Tally(
+            counts=tuple(map(add, total.counts, one.counts)),
+            stated=added(total.stated, one.stated),
+            priced=added(total.priced, one.priced),
+            uncosted=total.uncosted + one.uncosted,
+            currencies=total.currencies | one.currencies,
+        )
+    return total
+
+
+def _with_own(item: AdmittedSpan, own: Usage | None, below: _Tally, prices: PriceTable) -> _Tally:
+    """A span and its subtree."""
+    if own is None:
+        return below
+    counts = tuple(map(max, _counts(own), below.counts))
+    if own.cost:
+        stands = own.cost >= (below.stated or 0)
+        currencies = frozenset({own.currency or prices.currency})
+        return _Tally(
+            counts,
+            stated=own.cost if stands else below.stated,
+            currencies=currencies if stands else below.currencies | currencies,
+        )
+    return _priced(item, replace(below, counts=counts), below, prices)
+
+
+def _priced(item: AdmittedSpan, spent: _Tally, below: _Tally, prices: PriceTable) -> _Tally:
+    """With the price of what the subtree does not explain."""
+    unexplained = dict(zip(_FIGURES, map(int.__sub__, spent.counts, below.counts), strict=True))
+    extra = Usage(**unexplained)
+    if not extra.total_tokens:
+        return spent
+    price = prices.price_of(_model(item), from_unix_nano(item.span.start_unix_nano))
+    if price is None:
+        return replace(spent, uncosted=spent.uncosted + extra.total_tokens)
+    return replace(
+        spent,
+        priced=added(spent.priced, price.of(extra)),
+        currencies=spent.currencies | {prices.currency},
+    )
+
+
+def _model(item: AdmittedSpan) -> str | None:
+    found: Iterator[object] = (item.span.attributes.get(key) for key in MODEL_KEYS)
+    return next((value for value in found if isinstance(value, str) and value), None)
+
+
+def _usage(total: _Tally) -> Usage:
+    tokens = dict(zip(_FIGURES, total.counts, strict=True))
+    if len(total.currencies) != 1:
+        return Usage(**tokens, uncosted_tokens=sum(_wholes(total.counts)))
+    both = total.stated is not None and total.priced is not None
+    basis = CostBasis.MIXED if both else CostBasis.STATED if total.priced is None else CostBasis.PRICED
+    return Usage(
+        **tokens,
+        cost=added(total.stated, total.priced),
+        currency=next(iter(total.currencies)),
+        cost_basis=basis,
+        uncosted_tokens=total.uncosted,
+    )

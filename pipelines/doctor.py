@@ -37,6 +37,7 @@ def examine(settings: Settings) -> list[Finding]:
         _disk(settings),
         _keys(settings),
         _agent(settings),
+        _tables(settings),
         *_rights(settings),
         _model(settings),
         *_services(settings),
@@ -129,6 +130,16 @@ def _agent(settings: Settings) -> Finding:
     except TidemillError as error:
         return Finding("agent", "problem", str(error))
     return Finding("agent", "ok", f"{name}: {product.agent_name}, tenants {', '.join(product.tenants)}")
+
+
+def _tables(settings: Settings) -> Finding:
+    from pipelines import tables
+
+    try:
+        prices = tables.prices(settings)
+    except TidemillError as error:
+        return Finding("tables", "problem", str(error))
+    return Finding("tables", "ok", f"{len(prices.price)} prices in {prices.currency}")
 
 
 def _rights(settings: Settings) -> list[Finding]:

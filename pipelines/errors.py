@@ -3,6 +3,7 @@
 TidemillError
 └── PipelineError
     ├── ProductError     the configured agent product cannot be loaded
+    ├── TableError       a file that a setting names cannot be read
     ├── ServiceError     a service did not start, died, or its port is taken
     └── StepError        a step of a cycle cannot go on, and why
 """
@@ -18,6 +19,10 @@ class PipelineError(TidemillError):
 
 class ProductError(PipelineError):
     """The configured agent product cannot be loaded."""
+
+
+class TableError(PipelineError):
+    """A file that a setting names cannot be read."""
 
 
 class ServiceError(PipelineError):

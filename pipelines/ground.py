@@ -112,9 +112,12 @@ class Ground:
         from datetime import timedelta
 
         from ingestion.drain import Drain
+        from pipelines.tables import prices
 
         hold = timedelta(seconds=30 if patient else 0)
-        return Drain(self.spool, self.door, self.store, self.subjects, self.clock, hold=hold)
+        return Drain(
+            self.spool, self.door, self.store, self.subjects, self.clock, hold=hold, prices=prices(self.settings)
+        )
 
     # The agent
 

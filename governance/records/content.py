@@ -11,7 +11,7 @@ from typing import Any
 from governance.records.base import Record
 from governance.records.message import Message
 from governance.records.span import Span
-from governance.records.trajectory import Usage
+from governance.records.usage import Usage
 
 
 class Evaluation(Record):

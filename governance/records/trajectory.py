@@ -12,6 +12,7 @@ from typing import Any
 from governance.records.base import Record, UtcTime
 from governance.records.message import Message
 from governance.records.span import SpanId, TraceId
+from governance.records.usage import Usage
 
 UNKNOWN_SUBJECT = "unknown"
 """The subject of a record that no configured attribute identifies. It denies every purpose but ``comply``."""
@@ -56,13 +57,6 @@ class Turn(Record):
     message: Message
     span_id: SpanId
     at: UtcTime
-
-
-class Usage(Record):
-    """Tokens, counted once (leaf-most spans)."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
 
 
 class Trajectory(Record):

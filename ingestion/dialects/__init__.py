@@ -30,7 +30,7 @@ from ingestion.dialects import (
     vercel,
 )
 from ingestion.dialects.forms import Form, richest
-from ingestion.dialects.values import EXECUTE_TOOL
+from ingestion.dialects.values import EXECUTE_TOOL, whole_usage
 
 DIALECTS: Final = (
     adk,  # gives some of the convention's names a meaning of its own
@@ -48,7 +48,7 @@ DIALECTS: Final = (
 )
 """In order of preference: structured messages before the payloads of functions."""
 CONTENT_EVENTS: Final[frozenset[str]] = frozenset().union(*(dialect.CONTENT_EVENTS for dialect in DIALECTS))
-_SINGLE: Final = ("tool_name", "tool_call_id", "tool_arguments", "tool_result", "usage")
+_SINGLE: Final = ("tool_name", "tool_call_id", "tool_arguments", "tool_result")
 
 
 def read(span: Span) -> SpanContent:
@@ -64,6 +64,7 @@ def read(span: Span) -> SpanContent:
         input=inputs.messages,
         output=outputs.messages,
         **{name: _first(readings, name) for name in _SINGLE},
+        usage=whole_usage(reading.usage for reading in readings),
         evaluations=tuple(item for reading in readings for item in reading.evaluations),
         flags=tuple(sorted({flag for reading in readings for flag in reading.flags})),
     )

@@ -12,7 +12,7 @@ from typing import Any, Final
 from governance.records.content import SpanContent
 from governance.records.message import Message, Role
 from governance.records.span import Span
-from governance.records.trajectory import Usage
+from governance.records.usage import Usage
 from ingestion.dialects.messages import read_arguments, read_messages, read_result
 from ingestion.dialects.payload import read_payload
 from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, count, operation_name, string, unquoted, usage
@@ -102,4 +102,10 @@ def _usage(response: Any) -> Usage | None:
     tokens = response.get("usage_metadata") if isinstance(response, dict) else None
     if not isinstance(tokens, dict):
         return None
-    return usage(count(tokens, "prompt_token_count"), count(tokens, "candidates_token_count"))
+    spoken, thought = count(tokens, "candidates_token_count"), count(tokens, "thoughts_token_count")
+    return usage(
+        count(tokens, "prompt_token_count"),
+        None if spoken is None and thought is None else (spoken or 0) + (thought or 0),  # Google counts them apart
+        cache_read=count(tokens, "cached_content_token_count"),
+        reasoning=thought,
+    )

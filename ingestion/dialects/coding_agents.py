@@ -16,7 +16,7 @@ from typing import Any, Final
 from governance.records.content import SpanContent
 from governance.records.message import Message, Part, Role, ToolResultPart
 from governance.records.span import Span
-from governance.records.trajectory import Usage
+from governance.records.usage import Usage
 from ingestion.dialects.cli_events import EVENTS, read_event
 from ingestion.dialects.messages import (
     REASONING,
@@ -26,7 +26,17 @@ from ingestion.dialects.messages import (
     text_parts,
     with_instructions,
 )
-from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, count, operation_name, present, string, structured, usage
+from ingestion.dialects.values import (
+    EXECUTE_TOOL,
+    NOTHING,
+    amount,
+    count,
+    operation_name,
+    present,
+    string,
+    structured,
+    usage,
+)
 
 TRUNCATED: Final = "truncated"
 """The flag of a text that its writer cut."""
@@ -92,9 +102,22 @@ def _operation(span: Span, kind: str | None) -> str | None:
 
 
 def _usage(attributes: dict[str, Any], kind: str | None) -> Usage | None:
+    """Claude Code states the tokens of its cache beside the input, Codex as a part of it."""
     if kind == "llm_request":
-        return usage(count(attributes, "input_tokens"), count(attributes, "output_tokens"))
-    return usage(count(attributes, f"{_CODEX}input_tokens"), count(attributes, f"{_CODEX}output_tokens"))
+        return usage(
+            count(attributes, "input_tokens"),
+            count(attributes, "output_tokens"),
+            cache_read=count(attributes, "cache_read_tokens"),
+            cache_write=count(attributes, "cache_creation_tokens"),
+            apart=True,
+            cost=amount(attributes, "cost_usd"),
+        )
+    return usage(
+        count(attributes, f"{_CODEX}input_tokens"),
+        count(attributes, f"{_CODEX}output_tokens"),
+        cache_read=count(attributes, f"{_CODEX}cached_input_tokens"),
+        reasoning=count(attributes, f"{_CODEX}reasoning_output_tokens"),
+    )
 
 
 def _tool(span: Span, notes: set[str]) -> SpanContent:

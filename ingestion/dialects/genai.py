@@ -14,11 +14,11 @@ from typing import Any, Final
 from governance.records.content import Evaluation, SpanContent
 from governance.records.message import Message, Role, ToolCallPart, ToolResultPart
 from governance.records.span import Span
-from governance.records.trajectory import Usage
+from governance.records.usage import Usage
 from ingestion.dialects import events
 from ingestion.dialects.forms import Form, richest
 from ingestion.dialects.messages import CORRUPT, read_arguments, read_messages, read_result, with_instructions
-from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, count, operation_name, string, usage
+from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, added, amount, count, operation_name, string, usage
 
 DETAILS: Final = "gen_ai.client.inference.operation.details"
 EVALUATION: Final = "gen_ai.evaluation.result"
@@ -168,7 +168,29 @@ def _evaluations(span: Span) -> Iterator[Evaluation]:
 
 
 def _usage(attributes: dict[str, Any]) -> Usage | None:
+    parts = added(amount(attributes, "gen_ai.usage.input_cost"), amount(attributes, "gen_ai.usage.output_cost"))
+    cost = amount(attributes, *_COST)
     return usage(
         count(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
         count(attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
+        cache_read=count(attributes, *_CACHE_READ),
+        cache_write=count(attributes, *_CACHE_WRITE),
+        reasoning=count(attributes, *_REASONING),
+        cost=parts if cost is None else cost,
     )
+
+
+_CACHE_READ: Final = (
+    "gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens",
+    "gen_ai.usage.details.cache_read_tokens", "gen_ai.usage.cached_input_tokens",
+)  # fmt: skip
+_CACHE_WRITE: Final = (
+    "gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens",
+    "gen_ai.usage.details.cache_write_tokens",
+)  # fmt: skip
+_REASONING: Final = (
+    "gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens", "gen_ai.usage.reasoning_output_tokens",
+    "gen_ai.usage.details.reasoning_tokens", "gen_ai.usage.details.thoughts_tokens",
+)  # fmt: skip
+_COST: Final = ("gen_ai.usage.cost", "gen_ai.usage.total_cost", "gen_ai.usage.cost.total", "operation.cost")
+"""Totals: of the convention's users, since it defines none; ``operation.cost`` is Pydantic AI's and Logfire's."""

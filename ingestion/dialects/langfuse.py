@@ -12,11 +12,11 @@ from typing import Any, Final
 from governance.records.content import SpanContent
 from governance.records.message import Role
 from governance.records.span import Span
-from governance.records.trajectory import Usage
+from governance.records.usage import Usage
 from ingestion.dialects.forms import richest
 from ingestion.dialects.messages import read_arguments, read_result
 from ingestion.dialects.payload import called_with, payload_form
-from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, count, string, unquoted, usage
+from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, added, amount, count, string, unquoted, usage
 
 CONTENT_EVENTS: Final[frozenset[str]] = frozenset()
 _INPUTS: Final = ("langfuse.observation.input", "langfuse.trace.input")
@@ -73,9 +73,19 @@ def _function(span: Span, operation: str | None, notes: set[str]) -> SpanContent
 
 def _usage(attributes: dict[str, Any]) -> Usage | None:
     tokens = unquoted(attributes.get("langfuse.observation.usage_details"), set())
-    if not isinstance(tokens, dict):
-        return None
+    held = tokens if isinstance(tokens, dict) else {}
+    costs = unquoted(attributes.get("langfuse.observation.cost_details"), set())
     return usage(
-        count(tokens, "input", "input_tokens", "prompt_tokens"),
-        count(tokens, "output", "output_tokens", "completion_tokens"),
+        count(held, "input", "input_tokens", "prompt_tokens"),
+        count(held, "output", "output_tokens", "completion_tokens"),
+        cache_read=count(held, "input_cached_tokens", "input_cache_read", "cache_read_input_tokens"),
+        cache_write=count(held, "input_cache_creation", "cache_creation_input_tokens"),
+        reasoning=count(held, "output_reasoning_tokens", "output_reasoning", "reasoning_tokens"),
+        cost=_cost(costs) if isinstance(costs, dict) else None,
     )
+
+
+def _cost(costs: dict[str, Any]) -> float | None:
+    """The total that is stated, else the sum of its parts."""
+    total = amount(costs, "total")
+    return added(*(amount(costs, key) for key in costs)) if total is None else total

@@ -12,11 +12,11 @@ from typing import Any, Final
 from governance.records.content import SpanContent
 from governance.records.message import Role
 from governance.records.span import Span
-from governance.records.trajectory import Usage
+from governance.records.usage import Usage
 from ingestion.dialects.forms import Form, richest
 from ingestion.dialects.messages import read_arguments, read_messages, read_result
 from ingestion.dialects.payload import called_with, payload_form
-from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, count, unquoted, usage
+from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, amount, count, unquoted, usage
 
 CONTENT_EVENTS: Final[frozenset[str]] = frozenset()
 _INPUTS: Final = "mlflow.spanInputs"
@@ -87,6 +87,12 @@ def _chat(attributes: dict[str, Any], notes: set[str]) -> tuple[Form, Form]:
 
 def _usage(attributes: dict[str, Any]) -> Usage | None:
     tokens = unquoted(attributes.get("mlflow.chat.tokenUsage"), set())
-    if not isinstance(tokens, dict):
-        return None
-    return usage(count(tokens, "input_tokens", "prompt_tokens"), count(tokens, "output_tokens", "completion_tokens"))
+    held = tokens if isinstance(tokens, dict) else {}
+    cost = unquoted(attributes.get("mlflow.llm.cost"), set())
+    return usage(
+        count(held, "input_tokens", "prompt_tokens"),
+        count(held, "output_tokens", "completion_tokens"),
+        cache_read=count(held, "cache_read_input_tokens"),
+        cache_write=count(held, "cache_creation_input_tokens"),
+        cost=amount(cost, "total_cost") if isinstance(cost, dict) else None,
+    )

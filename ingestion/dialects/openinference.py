@@ -11,12 +11,12 @@ from typing import Any, Final
 from governance.records.content import SpanContent
 from governance.records.message import Message, Role
 from governance.records.span import Span
-from governance.records.trajectory import Usage
+from governance.records.usage import Usage
 from ingestion.dialects.forms import Form, richest
 from ingestion.dialects.indexed import collect, keys_under
 from ingestion.dialects.messages import read_arguments, read_message, read_result, with_instructions
 from ingestion.dialects.payload import called_with, read_payload
-from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, count, present, unquoted, usage
+from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, added, amount, count, present, unquoted, usage
 
 CONTENT_EVENTS: Final[frozenset[str]] = frozenset()
 CONTENT_KEYS: Final = (
@@ -179,4 +179,13 @@ def _documents(attributes: dict[str, Any], operation: str | None, notes: set[str
 
 
 def _usage(attributes: dict[str, Any]) -> Usage | None:
-    return usage(count(attributes, "llm.token_count.prompt"), count(attributes, "llm.token_count.completion"))
+    parts = added(amount(attributes, "llm.cost.prompt"), amount(attributes, "llm.cost.completion"))
+    cost = amount(attributes, "llm.cost.total")
+    return usage(
+        count(attributes, "llm.token_count.prompt"),
+        count(attributes, "llm.token_count.completion"),
+        cache_read=count(attributes, "llm.token_count.prompt_details.cache_read"),
+        cache_write=count(attributes, "llm.token_count.prompt_details.cache_write"),
+        reasoning=count(attributes, "llm.token_count.completion_details.reasoning"),
+        cost=parts if cost is None else cost,
+    )

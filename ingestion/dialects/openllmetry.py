@@ -62,6 +62,9 @@ def read(span: Span) -> SpanContent:
         usage=usage(
             count(attributes, "llm.usage.prompt_tokens", "usage.prompt_tokens"),
             count(attributes, "llm.usage.completion_tokens", "usage.completion_tokens"),
+            cache_read=count(attributes, "llm.usage.cache_read_input_tokens"),
+            cache_write=count(attributes, "llm.usage.cache_creation_input_tokens"),
+            reasoning=count(attributes, "llm.usage.reasoning_tokens"),
         ),
         flags=tuple(sorted(notes | input_.flags | output.flags)),
     )

@@ -14,7 +14,7 @@ from governance.records.message import Message, Role
 from governance.records.span import Span
 from ingestion.dialects.indexed import keys_under
 from ingestion.dialects.payload import read_payload
-from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, count, present, string, usage
+from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, amount, count, present, string, usage
 
 CONTENT_EVENTS: Final[frozenset[str]] = frozenset()
 _HEAD: Final = "ai.observability."
@@ -56,7 +56,10 @@ def read(span: Span) -> SpanContent:
         tool_arguments=(given or present(attributes, *_INPUT, _ARGS)) if not speaks else None,
         tool_result=present(attributes, _FOUND, *_OUTPUT, _WHY) if not speaks else None,
         usage=usage(
-            count(attributes, f"{_HEAD}cost.num_prompt_tokens"), count(attributes, f"{_HEAD}cost.num_completion_tokens")
+            count(attributes, f"{_HEAD}cost.num_prompt_tokens"),
+            count(attributes, f"{_HEAD}cost.num_completion_tokens"),
+            cost=amount(attributes, f"{_HEAD}cost.cost"),
+            currency=string(attributes, f"{_HEAD}cost.cost_currency"),
         ),
         flags=tuple(sorted(notes)),
     )

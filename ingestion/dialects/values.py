@@ -1,22 +1,31 @@
 """Single values out of an attribute map, whoever wrote it: texts, counts, JSON inside texts.
 
-1. A count is a whole number that is not negative; exporters that write every attribute as text write it in digits.
-2. Of several spellings of one value the first that is there counts, so nothing is added twice: cached tokens are part
-   of the input and reasoning tokens of the output wherever a convention states both.
+1. A count is a whole number that is not negative; exporters that write every attribute as text write it in digits. An
+   amount of money is a finite number that is not negative, exact to ``MONEY_DIGITS`` decimals, so what a program added
+   up in floating point is again what its parts say.
+2. Of several spellings of one value the first that is there counts, so nothing is added twice.
+3. Cached tokens are part of the input and reasoning tokens of the output. Where a convention states them apart, or
+   where they are more than the whole that they should be part of, they are added to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from governance.records.content import SpanContent
-from governance.records.trajectory import Usage
+from governance.records.usage import Usage
 from ingestion.text import NotJson, parse_json
 
 NOTHING: Final = SpanContent()
 """What a dialect reads from a span that does not speak it."""
 EXECUTE_TOOL: Final = "execute_tool"
+MONEY_DIGITS: Final = 12
+DOLLARS: Final = "USD"
+"""The currency of a cost whose convention names none: those that state a cost state it in dollars."""
+_LONGEST_AMOUNT: Final = 40
+_FIGURES: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 _OPERATIONS: Final = {
     "call_llm": "chat", "llm_call": "chat", "text_completion": "chat", "generate_content": "chat",
     "completion": "chat", "tool_call": EXECUTE_TOOL, "agent_call": "invoke_agent",
@@ -51,11 +60,62 @@ def _whole(value: Any) -> int | None:
     return int(value) if digits else None
 
 
-def usage(input_tokens: int | None, output_tokens: int | None) -> Usage | None:
-    """The tokens of a span, if it states any."""
-    if input_tokens is None and output_tokens is None:
+def amount(attributes: Mapping[str, Any], *keys: str) -> float | None:
+    """The first of these attributes that is an amount of money."""
+    return next((money for money in (_money(attributes.get(key)) for key in keys) if money is not None), None)
+
+
+def _money(value: Any) -> float | None:
+    if isinstance(value, str) and len(value) <= _LONGEST_AMOUNT:
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return round(float(value), MONEY_DIGITS) if number and math.isfinite(value) and value >= 0 else None
+
+
+def added(*amounts: float | None) -> float | None:
+    """The sum of the amounts that are there; None where none is."""
+    there = [one for one in amounts if one is not None]
+    return round(math.fsum(there), MONEY_DIGITS) if there else None
+
+
+def usage(
+    input_tokens: int | None,
+    output_tokens: int | None,
+    *,
+    cache_read: int | None = None,
+    cache_write: int | None = None,
+    reasoning: int | None = None,
+    apart: bool = False,
+    cost: float | None = None,
+    currency: str | None = None,
+) -> Usage | None:
+    """The tokens and the cost of a span, if it states any; ``apart`` where the parts are not in the wholes."""
+    if all(one is None for one in (input_tokens, output_tokens, cache_read, cache_write, reasoning, cost)):
         return None
-    return Usage(input_tokens=input_tokens or 0, output_tokens=output_tokens or 0)
+    cached, thought = (cache_read or 0) + (cache_write or 0), reasoning or 0
+    whole_in, whole_out = input_tokens or 0, output_tokens or 0
+    return Usage(
+        input_tokens=whole_in + cached if apart or cached > whole_in else whole_in,
+        output_tokens=whole_out + thought if apart or thought > whole_out else whole_out,
+        cache_read_tokens=cache_read or 0,
+        cache_write_tokens=cache_write or 0,
+        reasoning_tokens=thought,
+        cost=cost,
+        currency=None if cost is None else currency or DOLLARS,
+    )
+
+
+def whole_usage(stated: Iterable[Usage | None]) -> Usage | None:
+    """What several conventions say of one span: of each figure, the first that is more than nothing."""
+    there = [one for one in stated if one is not None]
+    if len(there) <= 1:
+        return there[0] if there else None
+    figures = {name: next((value for one in there if (value := getattr(one, name))), 0) for name in _FIGURES}
+    priced = next((one for one in there if one.cost), next((one for one in there if one.cost is not None), there[0]))
+    return Usage(**figures, cost=priced.cost, currency=priced.currency)
 
 
 def unquoted(value: Any, notes: set[str]) -> Any:

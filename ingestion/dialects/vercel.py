@@ -12,7 +12,7 @@ from typing import Any, Final
 from governance.records.content import SpanContent
 from governance.records.message import Message, Role
 from governance.records.span import Span
-from governance.records.trajectory import Usage
+from governance.records.usage import Usage
 from ingestion.dialects.messages import REASONING, read_arguments, read_message, read_messages, read_result
 from ingestion.dialects.payload import read_payload
 from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, count, present, string, structured, unquoted, usage
@@ -106,4 +106,7 @@ def _usage(attributes: dict[str, Any]) -> Usage | None:
     return usage(
         count(attributes, "ai.usage.inputTokens", "ai.usage.promptTokens", "ai.usage.tokens"),
         count(attributes, "ai.usage.outputTokens", "ai.usage.completionTokens"),
+        cache_read=count(attributes, "ai.usage.cachedInputTokens", "ai.usage.inputTokenDetails.cacheReadTokens"),
+        cache_write=count(attributes, "ai.usage.inputTokenDetails.cacheWriteTokens"),
+        reasoning=count(attributes, "ai.usage.reasoningTokens", "ai.usage.outputTokenDetails.reasoningTokens"),
     )

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from governance.records.base import digest_bytes
 from governance.records.span import Span
+from ingestion.dialects.values import added, amount
 from ingestion.importers import conversation
 from ingestion.importers.conversation import Conversation
 from ingestion.importers.draft import evaluation
@@ -79,6 +80,10 @@ def _run(sample: dict[str, Any], head: dict[str, Any]) -> Conversation:
         attributes={
             "gen_ai.usage.input_tokens": _sum(tokens, "input_tokens"),
             "gen_ai.usage.output_tokens": _sum(tokens, "output_tokens"),
+            "gen_ai.usage.cache_read.input_tokens": _sum(tokens, "input_tokens_cache_read"),
+            "gen_ai.usage.cache_creation.input_tokens": _sum(tokens, "input_tokens_cache_write"),
+            "gen_ai.usage.reasoning.output_tokens": _sum(tokens, "reasoning_tokens"),
+            "gen_ai.usage.cost": added(*(amount(place, "total_cost") for place in tokens)),
             "inspect.sample.id": json_text(sample.get("id")),
             "inspect.epoch": sample.get("epoch"),
         },

@@ -114,7 +114,8 @@ def _said(one: dict[str, Any]) -> Said:
         return _tool(one, given, answer)
     tokens = _usage(one)
     said, tools = _tools_apart(shapes.messages(given))
-    more = {"gen_ai.request.model": model} if operation == "chat" else {}
+    more: dict[str, Any] = {"gen_ai.request.model": model} if operation == "chat" else {}
+    more["gen_ai.usage.cost"] = _cost(one)
     return Said(
         operation=operation or (None if one.get("parentObservationId") else "invoke_workflow"),
         input=said,
@@ -156,6 +157,11 @@ def _usage(one: dict[str, Any]) -> tuple[Any, Any]:
         return one.get("inputUsage"), one.get("outputUsage")
     details = obj(one.get("usageDetails")) or obj(one.get("usage"))
     return details.get("input"), details.get("output")
+
+
+def _cost(one: dict[str, Any]) -> Any:
+    """In dollars, whether its SDK stated it or Langfuse priced it."""
+    return first(one, "totalCost", "calculatedTotalCost") or obj(one.get("costDetails")).get("total")
 
 
 def _scores(one: dict[str, Any], trace: dict[str, Any]) -> tuple[SpanEvent, ...]:

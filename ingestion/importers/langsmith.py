@@ -120,6 +120,7 @@ def _said(run: dict[str, Any]) -> Said:
     tokens = _usage(run, obj(outputs))
     metadata = _metadata(run)
     model = first(metadata, "ls_model_name") or obj(inputs).get("model")
+    cost = run.get("total_cost")
     more = {"gen_ai.request.model": model, "gen_ai.provider.name": metadata.get("ls_provider")}
     return Said(
         operation=operation or (None if run.get("parent_run_id") else "invoke_workflow"),
@@ -127,7 +128,9 @@ def _said(run: dict[str, Any]) -> Said:
         output=shapes.messages(outputs),
         input_tokens=tokens[0],
         output_tokens=tokens[1],
-        more={key: value for key, value in more.items() if isinstance(value, str)} if operation == "chat" else {},
+        more={key: value for key, value in more.items() if isinstance(value, str)} | {"gen_ai.usage.cost": cost}
+        if operation == "chat"
+        else {},
     )
 
 

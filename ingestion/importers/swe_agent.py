@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from governance.records.base import digest_bytes
 from governance.records.span import Span
+from ingestion.dialects.values import amount
 from ingestion.importers import conversation
 from ingestion.importers.conversation import Conversation
 from ingestion.importers.form import Document, FileForm, Refused
@@ -56,6 +57,7 @@ def _run(held: dict[str, Any], messages: list[dict[str, Any]]) -> Conversation:
         attributes={
             "gen_ai.usage.input_tokens": count(stats.get("tokens_sent")),
             "gen_ai.usage.output_tokens": count(stats.get("tokens_received")),
+            "gen_ai.usage.cost": amount(stats, "instance_cost"),
             "swe_agent.environment": text(held.get("environment")) or None,
             "swe_agent.exit_status": text(info.get("exit_status")) or None,
         },

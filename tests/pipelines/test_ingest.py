@@ -89,7 +89,8 @@ def test_a_trajectory_is_shown_in_canonical_form(mill: Mill, tmp_path: Path) -> 
     ]
     (call,) = told["tool_calls"]
     assert (call["name"], call["arguments"], call["result"]) == ("hours", {"day": "Sunday"}, {"open": True})
-    assert told["usage"] == {"input_tokens": 21, "output_tokens": 7}
+    usage = {name: figure for name, figure in told["usage"].items() if figure}
+    assert usage == {"input_tokens": 21, "output_tokens": 7, "uncosted_tokens": 28}
     assert told["subject"] == mill.door.subject("acme", "C-7")
     assert (told["session_id"], told["release"], told["model"]) == ("s-1", None, "m-1")
     assert {"flags", "incomplete", "signals", "outcome"} <= told.keys()

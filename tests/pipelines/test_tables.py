@@ -1,0 +1,47 @@
+"""What a company states in files of its own reaches the runs; a file that is wrong says so and stops what needs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from governance.errors import RecordError
+from governance.records.rights import Purpose
+from pipelines import tables
+from pipelines.canonical import show
+from pipelines.doctor import examine
+from pipelines.errors import TableError
+from pipelines.importing import ingest
+from pipelines.settings import load_settings
+from pipelines.wiring import Mill
+from tests.ingestion.import_documents import DOCUMENTS, TRACE
+from tests.pipelines.test_ingest import contract, files, home, mill
+
+__all__ = ["home", "mill"]
+
+PRICES = '[[price]]\nmodel = "m-*"\ninput = 10\noutput = 20\n'
+
+
+def test_prices_reach_the_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mill: Mill) -> None:
+    path = tmp_path / "prices.toml"
+    path.write_text(PRICES)
+    monkeypatch.setenv("TIDEMILL_PRICES", str(path))
+    with Mill(load_settings()) as priced:
+        priced.__dict__["door"] = mill.door
+        contract(priced)
+        ingest(priced, "acme", files(tmp_path, langfuse=DOCUMENTS["langfuse"]))
+        usage = show(priced.store, f"acme/{TRACE}", Purpose.DEBUG, priced.clock.now())["usage"]
+    assert (usage["cost"], usage["currency"], usage["cost_basis"]) == (0.00035, "USD", "priced")
+    assert usage["uncosted_tokens"] == 0
+
+
+def test_a_table_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    monkeypatch.setenv("TIDEMILL_PRICES", str(tmp_path / "absent.toml"))
+    with pytest.raises(TableError, match=r"TIDEMILL_PRICES: .*absent"):
+        tables.prices(load_settings())
+    (finding,) = [one for one in examine(load_settings()) if one.name == "tables"]
+    assert finding.state == "problem"
+    (tmp_path / "absent.toml").write_text("currency = 3")
+    with pytest.raises(RecordError, match="currency"):
+        tables.prices(load_settings())
