@@ -1,8 +1,9 @@
 """Assembly: the spans of a trace into one trajectory, usable before the root has arrived.
 
 1. Order of arrival does not matter: everything is taken in order of (start, span id).
-2. Calls are the executed tools, outermost first where two spans describe one call; a call is the agent's unless it
-   happened under a person's span (``tidemill.actor`` = ``human``, or the agent named ``human_operator``).
+2. Calls are the executed tools, by their spans, else by the messages around them (``ingestion.calls``); a call is the
+   agent's unless it happened under a person's span (``tidemill.actor`` = ``human``, or the agent named
+   ``human_operator``).
 3. Turns are what the customer wrote, what the agent answered, what a person answered.
 4. Tokens and cost are counted leaf-most: a span counts for what its subtree does not explain (``tokens``).
 5. The outcome is failure where a person took over or the customer said so, success where the customer said so and
@@ -20,7 +21,7 @@ from governance.records.content import AdmittedSpan
 from governance.records.trajectory import UNKNOWN_SUBJECT, Actor, Outcome, Trajectory
 from ingestion import tree as trees
 from ingestion.actors import HUMAN_AGENT, actor, takeovers
-from ingestion.calls import invocation, tool_spans
+from ingestion.calls import calls_of
 from ingestion.errors import IngestionError
 from ingestion.gaps import gaps
 from ingestion.prices import PriceTable
@@ -34,6 +35,9 @@ _SESSION_KEYS: Final = (
     "session.id",
     "langfuse.session.id",
     "traceloop.association.properties.session_id",
+    "langsmith.metadata.session_id",
+    "langsmith.metadata.thread_id",
+    "langsmith.metadata.conversation_id",
 )
 _AGENT_KEYS: Final = ("gen_ai.agent.name", "agent.name", "graph.node.id")
 
@@ -50,6 +54,7 @@ def assemble(spans: Sequence[AdmittedSpan], prices: PriceTable = NO_PRICES) -> T
     tree = trees.build(spans)
     ordered = list(tree.spans.values())
     first, session = ordered[0], _attribute(tree, *_SESSION_KEYS)
+    calls = calls_of(tree)
     ends = [max(item.span.start_unix_nano, item.span.end_unix_nano) for item in ordered]
     return Trajectory(
         tenant_id=first.tenant_id,
@@ -64,10 +69,10 @@ def assemble(spans: Sequence[AdmittedSpan], prices: PriceTable = NO_PRICES) -> T
         started_at=from_unix_nano(first.span.start_unix_nano),
         ended_at=from_unix_nano(max(ends)),
         turns=turns_of(tree),
-        calls=tuple(invocation(item, tree) for item in tool_spans(tree)),
+        calls=calls,
         usage=usage_of(tree, prices),
         outcome=_outcome(tree),
-        incomplete=gaps(tree, has_session=session is not None),
+        incomplete=gaps(tree, calls, has_session=session is not None),
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
-from governance.records.trajectory import UNKNOWN_SUBJECT
+from governance.records.trajectory import UNKNOWN_SUBJECT, ToolInvocation
+from ingestion.dialects.messages import CORRUPT
 from ingestion.log_events import PARTLY_WITHHELD
 from ingestion.tree import Tree
 
@@ -13,7 +15,7 @@ _CONTENT_FLAGS: Final = frozenset(
 )
 
 
-def gaps(tree: Tree, *, has_session: bool) -> tuple[str, ...]:
+def gaps(tree: Tree, calls: Sequence[ToolInvocation], *, has_session: bool) -> tuple[str, ...]:
     """The reasons, sorted."""
     spans = [item.span for item in tree.spans.values()]
     contents = [item.content for item in tree.spans.values()]
@@ -35,6 +37,8 @@ def gaps(tree: Tree, *, has_session: bool) -> tuple[str, ...]:
         "truncated": any("length" in _finish_reasons(span.attributes) for span in spans),
     }
     flags = {flag for content in contents if content is not None for flag in content.flags}
+    if CORRUPT not in flags:  # a text that a tool was given where its arguments by name should be
+        found["bare_arguments"] = any(isinstance(call.arguments, str) for call in calls)
     return tuple(sorted({reason for reason, holds in found.items() if holds} | (flags & _CONTENT_FLAGS)))
 
 

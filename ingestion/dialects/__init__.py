@@ -21,6 +21,7 @@ from ingestion.dialects import (
     coding_agents,
     genai,
     langfuse,
+    langsmith,
     logfire,
     mlflow,
     openinference,
@@ -29,11 +30,12 @@ from ingestion.dialects import (
     trulens,
     vercel,
 )
-from ingestion.dialects.forms import Form, richest
+from ingestion.dialects.forms import Form, beyond, richest
 from ingestion.dialects.values import EXECUTE_TOOL, whole_usage
 
 DIALECTS: Final = (
-    adk,  # gives some of the convention's names a meaning of its own
+    adk,  # these two give some of the convention's names a meaning of their own
+    langsmith,
     genai,
     strands,
     openinference,
@@ -62,7 +64,7 @@ def read(span: Span) -> SpanContent:
     return SpanContent(
         operation=operation,
         input=inputs.messages,
-        output=outputs.messages,
+        output=beyond(inputs.messages, outputs.messages),
         **{name: _first(readings, name) for name in _SINGLE},
         usage=whole_usage(reading.usage for reading in readings),
         evaluations=tuple(item for reading in readings for item in reading.evaluations),

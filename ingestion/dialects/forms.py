@@ -2,6 +2,8 @@
 
 The rule: the form with the most message parts wins; between equals, the one that stands first in the list. Lists
 are ordered from the present convention to the oldest, and structured forms stand before plain values.
+
+What stands on both sides was said before: a graph gives back its whole state, of which only the end is its answer.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from governance.records.message import Message
+from governance.records.message import Message, Role
 
 
 class Form(NamedTuple):
@@ -33,3 +35,10 @@ def richest(forms: Iterable[Form]) -> Form:
         if form.messages and (parts := form.parts) > most:
             best, most = form, parts
     return best if best.messages else Form((), frozenset(noticed))
+
+
+def beyond(given: tuple[Message, ...], back: tuple[Message, ...]) -> tuple[Message, ...]:
+    """What a function adds that gives back the conversation it was given; what it gives back, where it is another."""
+    asked = tuple(message for message in given if message.role is not Role.SYSTEM)
+    said = tuple(message for message in back if message.role is not Role.SYSTEM)
+    return said[len(asked) :] if asked and said[: len(asked)] == asked else back

@@ -15,7 +15,7 @@ from governance.records.content import Evaluation, SpanContent
 from governance.records.message import Message, Role, ToolCallPart, ToolResultPart
 from governance.records.span import Span
 from governance.records.usage import Usage
-from ingestion.dialects import events
+from ingestion.dialects import events, langchain
 from ingestion.dialects.forms import Form, richest
 from ingestion.dialects.messages import CORRUPT, read_arguments, read_messages, read_result, with_instructions
 from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, added, amount, count, operation_name, string, usage
@@ -59,7 +59,7 @@ def read(span: Span) -> SpanContent:
         input=() if tool else asked,
         output=() if tool else output.messages,
         tool_name=string(attributes, "gen_ai.tool.name") if tool else None,
-        tool_call_id=string(attributes, "gen_ai.tool.call.id") if tool else None,
+        tool_call_id=_call_id(attributes, notes) if tool else None,
         tool_arguments=arguments,
         tool_result=result,
         evaluations=tuple(_evaluations(span)),
@@ -141,9 +141,15 @@ def _tool(span: Span, input_: Form, output: Form, notes: set[str]) -> tuple[Any,
     call = next(asked, None) if raw is None else None
     if call is not None and call.corrupt:
         notes.add(CORRUPT)
-    given = None if raw is None else read_arguments(raw, notes)[0]
-    answer = next((part.response for part in said), None) if result is None else read_result(result, notes)
+    given = None if raw is None else read_arguments(langchain.arguments(raw).value, notes)[0]
+    answer = next((part.response for part in said), None) if result is None else langchain.result(result, notes).value
     return given if call is None else call.arguments, answer
+
+
+def _call_id(attributes: dict[str, Any], notes: set[str]) -> str | None:
+    """The call's id, if only in the message that answers it."""
+    stated = string(attributes, "gen_ai.tool.call.id")
+    return stated or langchain.result(attributes.get("gen_ai.tool.call.result"), notes).call_id
 
 
 def _documents(attributes: dict[str, Any], notes: set[str]) -> Any:

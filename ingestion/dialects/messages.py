@@ -48,7 +48,9 @@ _ROLES: Final = {
 }  # fmt: skip
 _OBJECT_REPR: Final = re.compile(r"<[\w.<> ]+ (object|at 0x)[^<>]*>|<[\w.]+ [\w. ]+ at 0x[0-9a-f]+[^<>]*>?")
 _CALL_REPR: Final = re.compile(r"\[?[A-Z]\w*\(\w+=")
-_MESSAGE_KEYS: Final = frozenset({"role", "parts", "content", "tool_calls", "kwargs", "message", "contents"})
+_LANGCHAIN: Final = frozenset({"human", "ai", "AIMessageChunk", "system", "tool"})
+"""Types of LangChain's messages, which name no role."""
+_MESSAGE_KEYS: Final = frozenset({"role", "parts", "content", "tool_calls", "kwargs", "message", "contents", "data"})
 _CALL_KEYS: Final = frozenset({"tool_calls", "toolCalls", "invalid_tool_calls", "function_call"})
 _ITEMS: Final = CALLS | RESPONSES | THOUGHTS
 
@@ -135,7 +137,8 @@ def looks_like_messages(value: Any) -> bool:
 def _is_message(item: dict[str, Any]) -> bool:
     wrapped = item.get("kwargs")
     serialised = isinstance(wrapped, dict) and "content" in wrapped
-    named = "role" in item or isinstance(item.get("parts"), list) or serialised
+    typed = str(item.get("type")) in _LANGCHAIN and ("content" in item or isinstance(item.get("data"), dict))
+    named = "role" in item or isinstance(item.get("parts"), list) or serialised or typed
     return named and bool(_MESSAGE_KEYS & item.keys())
 
 

@@ -12,6 +12,7 @@ from governance.records.content import SpanContent
 from governance.records.message import Message, Role
 from governance.records.span import Span
 from governance.records.usage import Usage
+from ingestion.dialects import langchain
 from ingestion.dialects.forms import Form, richest
 from ingestion.dialects.indexed import collect, keys_under
 from ingestion.dialects.messages import read_arguments, read_message, read_result, with_instructions
@@ -84,10 +85,10 @@ def read(span: Span) -> SpanContent:
 
 
 def _side(attributes: dict[str, Any], side: str, role: Role, operation: str | None) -> Form:
-    """The indexed messages; the plain value only where there are none, and only where somebody speaks."""
+    """The indexed messages of a model; the plain value where there are none, or where it says more of a run."""
     notes: set[str] = set()
     indexed = Form(_indexed(attributes, f"llm.{side}_messages", role, notes), frozenset(notes))
-    if indexed.parts or operation not in _SPEAKING:
+    if operation not in _SPEAKING or (indexed.parts and operation == "chat"):
         return indexed
     completion = Form(_completion(attributes, side, role, notes), frozenset(notes))
     plain_notes: set[str] = set()
@@ -147,9 +148,9 @@ def _tool_call_id(attributes: dict[str, Any]) -> str | None:
     for key in ("tool_call.id", "tool.id", "tool.call.id"):
         if isinstance(attributes.get(key), str):
             return str(attributes[key])
-    result = _result(attributes, set())
-    value = result.get("tool_call_id") if isinstance(result, dict) else None
-    return value if isinstance(value, str) else None
+    told = langchain.result(attributes.get("output.value"), set())
+    value = told.value.get("tool_call_id") if isinstance(told.value, dict) else told.call_id
+    return value if isinstance(value, str) else told.call_id
 
 
 def _arguments(attributes: dict[str, Any], operation: str | None, notes: set[str]) -> Any:
@@ -159,11 +160,19 @@ def _arguments(attributes: dict[str, Any], operation: str | None, notes: set[str
     if operation != EXECUTE_TOOL:
         return read_result(attributes.get("input.value"), notes)
     raw = present(attributes, "tool_call.function.arguments", "input.value", "tool.parameters")
-    return None if raw is None else read_arguments(called_with(raw, notes), notes)[0]
+    if raw is None or (raw is attributes.get("input.value") and _is_plain(raw, attributes)):
+        return raw
+    return read_arguments(called_with(raw, notes), notes)[0]
+
+
+def _is_plain(raw: Any, attributes: dict[str, Any]) -> bool:
+    """Whether a tool was given a text that never was JSON: LangChain names the one argument by its value alone."""
+    stated = attributes.get("input.mime_type", "text/plain")
+    return stated == "text/plain" and isinstance(raw, str) and not raw.lstrip().startswith(("{", "["))
 
 
 def _result(attributes: dict[str, Any], notes: set[str]) -> Any:
-    return read_result(attributes.get("output.value"), notes)
+    return langchain.result(attributes.get("output.value"), notes).value
 
 
 def _documents(attributes: dict[str, Any], operation: str | None, notes: set[str]) -> Any:

@@ -3,7 +3,8 @@
 Source: Traceloop OpenLLMetry semantic conventions (``traceloop.span.kind``, ``traceloop.entity.input`` and
 ``.output``, ``gen_ai.prompt.N.role|content|tool_calls.M.*``, ``gen_ai.completion.N.*``, before that ``llm.prompts.N.*``
 and ``llm.completions.N.*``, ``llm.request.type``, ``llm.usage.*``); AgentOps writes the same under ``agentops.``.
-An entity's input and output are JSON: the arguments of a decorated function, or the run of a chain.
+An entity's input and output are JSON: the arguments of a decorated function, or the run of a chain;
+``gen_ai.task.input`` and ``.output`` repeat them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, Final
 from governance.records.content import SpanContent
 from governance.records.message import Message, Role
 from governance.records.span import Span
+from ingestion.dialects import langchain
 from ingestion.dialects.forms import Form, richest
 from ingestion.dialects.indexed import collect, indexed_keys
 from ingestion.dialects.messages import read_arguments, read_message, read_result
@@ -22,8 +24,8 @@ from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, count, present, str
 CONTENT_EVENTS: Final[frozenset[str]] = frozenset()
 _PROMPTS: Final = ("gen_ai.prompt", "gen_ai.input.messages", "llm.prompts")
 _COMPLETIONS: Final = ("gen_ai.completion", "gen_ai.output.messages", "llm.completions")
-_INPUTS: Final = ("traceloop.entity.input", "agentops.entity.input")
-_OUTPUTS: Final = ("traceloop.entity.output", "agentops.entity.output")
+_INPUTS: Final = ("traceloop.entity.input", "agentops.entity.input", "gen_ai.task.input")
+_OUTPUTS: Final = ("traceloop.entity.output", "agentops.entity.output", "gen_ai.task.output")
 _KINDS: Final = ("traceloop.span.kind", "agentops.span.kind")
 _NAMES: Final = ("traceloop.entity.name", "agentops.entity.name", "tool.name")
 _OPERATIONS: Final = {
@@ -119,9 +121,12 @@ _AROUND: Final = frozenset(
 
 
 def _arguments(attributes: dict[str, Any], notes: set[str]) -> Any:
-    value = _entity(present(attributes, *_INPUTS), notes)
+    value = _entity(langchain.arguments(present(attributes, *_INPUTS)).value, notes)
     return None if value is None else read_arguments(value, notes)[0]
 
 
 def _result(attributes: dict[str, Any], notes: set[str]) -> Any:
+    told = langchain.result(present(attributes, *_OUTPUTS), set())
+    if told.call_id is not None:
+        return told.value
     return read_result(_entity(present(attributes, *_OUTPUTS), notes), notes)

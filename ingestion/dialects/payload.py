@@ -97,11 +97,9 @@ def _inner(value: Any) -> Any:
         return value[0] if len(value) == 1 and whole else None
     if not isinstance(value, dict):
         return None
-    for key, pick in (("choices", ("message", "delta", "text")), ("candidates", ("content",))):
-        if isinstance(value.get(key), list) and value[key]:
-            return _picked(value[key], pick)
-    if isinstance(value.get("generations"), list):
-        return _picked(_flat(value["generations"]), ("message", "text"))
+    replies = _replies(value)
+    if replies is not None:
+        return replies
     for key in _LISTS:
         if isinstance(value.get(key), list) and value[key]:
             return value[key]
@@ -111,6 +109,18 @@ def _inner(value: Any) -> Any:
         return value["text"]
     held = {key: item for key, item in value.items() if item not in (None, "", [], {}) and key not in _SYSTEM}
     return next(iter(held.values())) if len(held) == 1 and held.keys() <= _NAMES else None
+
+
+def _replies(value: dict[str, Any]) -> Any:
+    """The replies in the answer of a model's API, or of a node of LangGraph; None where it is neither."""
+    if isinstance(value.get("update"), dict) and "goto" in value:
+        return value["update"]
+    for key, pick in (("choices", ("message", "delta", "text")), ("candidates", ("content",))):
+        if isinstance(value.get(key), list) and value[key]:
+            return _picked(value[key], pick)
+    if isinstance(value.get("generations"), list):
+        return _picked(_flat(value["generations"]), ("message", "text"))
+    return None
 
 
 def _flat(items: list[Any]) -> list[Any]:

@@ -28,7 +28,7 @@ _LONGEST_AMOUNT: Final = 40
 _FIGURES: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 _OPERATIONS: Final = {
     "call_llm": "chat", "llm_call": "chat", "text_completion": "chat", "generate_content": "chat",
-    "completion": "chat", "tool_call": EXECUTE_TOOL, "agent_call": "invoke_agent",
+    "completion": "chat", "chain": "invoke_workflow", "tool_call": EXECUTE_TOOL, "agent_call": "invoke_agent",
 }  # fmt: skip
 """Values of ``gen_ai.operation.name`` that mean what another value of the convention means."""
 

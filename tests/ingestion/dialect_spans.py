@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from governance.records.span import Span
+from tests.ingestion import langchain_spans
 from tests.ingestion.dialect_words import (
     ANSWER,
     ASKED,
@@ -193,7 +194,7 @@ ASKS: dict[str, Span] = {
         }
         | USAGE
     ),
-}
+} | langchain_spans.ASKS
 """A model is asked, and asks for two tools at once."""
 
 TOOLS: dict[str, Span] = {
@@ -281,7 +282,7 @@ TOOLS: dict[str, Span] = {
         {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": TOOL, "gen_ai.tool.call.id": IDS[0]}
         | {"gen_ai.tool.args": text({"city": CITIES[0]}), "gen_ai.output": RESULT}
     ),
-}
+} | langchain_spans.TOOLS
 """A tool is called."""
 
 ANSWERS: dict[str, Span] = {
@@ -363,5 +364,5 @@ ANSWERS: dict[str, Span] = {
     "openinference values": span(
         {"openinference.span.kind": "AGENT", "input.value": text({"messages": ASKED[1:]}), "output.value": ANSWER}
     ),
-}
+} | langchain_spans.ANSWERS
 """Somebody asks and is answered."""
