@@ -26,10 +26,16 @@ class Group:
     spans: list[Span] = field(default_factory=list)
     fates: list[tuple[Fate, str]] = field(default_factory=list)
     """What is already decided: spans that the decoder refused."""
+    received: int = 0
+    """Entries that the door counted when it took them."""
 
 
 def read_groups(records: Iterable[tuple[str, bytes]]) -> list[Group]:
-    """The groups of a segment, by tenant and day. Calls the decoder that the receiver called, so the counts agree."""
+    """The groups of a segment, by tenant and day.
+
+    ``received`` is what the door counted and ``spans`` and ``fates`` are what is decoded here, so that the ledger
+    compares the two.
+    """
     groups: dict[tuple[str, str], Group] = {}
     for tenant_id, payload in records:
         envelope = Envelope.unpack(payload)
@@ -38,8 +44,11 @@ def read_groups(records: Iterable[tuple[str, bytes]]) -> list[Group]:
         try:
             decoded = envelope.spans()
         except DecodeError:
-            group.fates.append((Fate.REJECTED, "undecodable"))
+            lost = 1 if envelope.entries is None else envelope.entries
+            group.received += lost
+            group.fates += [(Fate.REJECTED, "undecodable")] * lost
             continue
+        group.received += len(decoded) if envelope.entries is None else envelope.entries
         for item in decoded:
             if isinstance(item, Span):
                 group.spans.append(item)

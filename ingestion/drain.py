@@ -11,39 +11,37 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Final, NamedTuple
 
 from governance.door import Door, Refusal
-from governance.errors import Conflict, MaskingError
+from governance.errors import MaskingError
 from governance.ports.clock import Clock, SystemClock
-from governance.records.base import Record, digest_bytes
+from governance.records.base import Record
 from governance.records.content import AdmittedSpan
 from governance.records.ledger import Fate
-from governance.records.retention import RETENTION, RetentionClass
 from governance.records.rights import Purpose
 from governance.records.span import Span
 from governance.store import Store
 from ingestion import signals
 from ingestion.assembly import assemble
 from ingestion.batch import Group, chunks, items, read_groups
+from ingestion.commit import together
 from ingestion.errors import SegmentCorrupt, SpoolError
 from ingestion.log_events import fold
-from ingestion.merge import merge, normal
-from ingestion.otlp_encode import encode
+from ingestion.merge import normal
 from ingestion.owners import Owners, Summary, summarise
 from ingestion.people import DEFAULT_ATTRIBUTES, Subjects
 from ingestion.prices import PriceTable
+from ingestion.quarantine import MASKING_FAILED, Aside, set_aside
 from ingestion.spool import Spool
+from ingestion.storing import store_spans
 from ingestion.tokens import NO_PRICES
 
 _log = logging.getLogger(__name__)
 _BATCH: Final = 512
-_ATTEMPTS: Final = 8
-_MASKING: Final = "masking_failed"
 Progress = Callable[[str], None]
 
 
@@ -68,11 +66,12 @@ class DrainReport(Record):
         return self.received == sum(self.fates.values())
 
 
-class _Sealed(NamedTuple):
-    """A trace on its way to quarantine."""
+class _Counted(NamedTuple):
+    """A group in the store."""
 
-    id: str
-    sealed: bytes
+    received: int
+    fates: list[tuple[Fate, str]]
+    withheld: int
 
 
 class _Admitted(NamedTuple):
@@ -81,7 +80,7 @@ class _Admitted(NamedTuple):
     group: Group
     spans: list[AdmittedSpan]
     fates: list[tuple[Fate, str]]
-    quarantined: list[_Sealed]
+    quarantined: list[Aside]
 
 
 class Drain:
@@ -153,10 +152,10 @@ class Drain:
         counted = self._commit(segment_id, admitted)
         self._spool.destroy(segment_id)
         total["segments"] += 1
-        for group_fates, withheld in counted:
-            total["received"] += len(group_fates)
-            total["withheld"] += withheld
-            fates.update(fate.value for fate, _ in group_fates)
+        for group in counted:
+            total["received"] += group.received
+            total["withheld"] += group.withheld
+            fates.update(fate.value for fate, _ in group.fates)
 
     def _summary(self, segment_id: str) -> Summary:
         try:
@@ -181,7 +180,7 @@ class Drain:
                     try:
                         self._through_door(of_trace, theirs, result)
                     except MaskingError as error:
-                        self._set_aside(of_trace, segment_id, error, result)
+                        self._set_aside(of_trace, segment_id, theirs, error, result)
         return result
 
     def _through_door(self, spans: list[Span], owners: dict[str, str], result: _Admitted) -> None:
@@ -192,43 +191,37 @@ class Drain:
             else:
                 result.spans.append(normal(one))
 
-    def _set_aside(self, spans: list[Span], segment_id: str, error: MaskingError, result: _Admitted) -> None:
-        tenant_id = result.group.tenant_id
-        name = digest_bytes(f"{segment_id}/{tenant_id}/{result.group.day}/{spans[0].trace_id}".encode())
-        sealed = self._spool.seal_aside(f"tidemill quarantine {name}", encode(spans))
-        result.quarantined.append(_Sealed(name, sealed))
-        result.fates.extend((Fate.QUARANTINED, _MASKING) for _ in spans)
-        _log.error("masking failed for %d spans of tenant %s, now in quarantine: %s", len(spans), tenant_id, error)
-
-    def _commit(self, segment_id: str, admitted: list[_Admitted]) -> list[tuple[list[tuple[Fate, str]], int]]:
-        """Everything of a segment, together or not at all; again when another writer was first."""
-        for attempt in range(_ATTEMPTS):
-            try:
-                with self._store.transaction():
-                    if self._store.segments.done(segment_id):
-                        return []
-                    counted = [self._store_group(segment_id, group) for group in admitted]
-                    self._store.segments.finish(segment_id)
-                return counted
-            except Conflict:
-                if attempt == _ATTEMPTS - 1:
-                    raise
-                time.sleep(0.02 * 2**attempt)
-        raise AssertionError  # pragma: no cover  (the loop returns or raises)
-
-    def _store_group(self, segment_id: str, admitted: _Admitted) -> tuple[list[tuple[Fate, str]], int]:
-        group, expires_at = admitted.group, self._clock.now() + RETENTION[RetentionClass.SPOOL]
-        for name, sealed in admitted.quarantined:
-            self._store.quarantine.put(name, group.tenant_id, sealed, _MASKING, expires_at)
-        stored = self._store.spans.merge(admitted.spans, merge)
-        fates = admitted.fates + [(fate, "suppressed" if fate is Fate.REJECTED else "") for fate in stored]
-        withheld = sum(
-            1
-            for item, fate in zip(admitted.spans, stored, strict=True)
-            if item.content is None and fate in (Fate.STORED, Fate.UPDATED)
+    def _set_aside(
+        self, spans: list[Span], segment_id: str, owners: dict[str, str], error: MaskingError, result: _Admitted
+    ) -> None:
+        group = result.group
+        place = f"{segment_id}/{group.tenant_id}/{group.day}/{spans[0].trace_id}"
+        result.quarantined.append(set_aside(self._spool, place, spans, owners.get(spans[0].trace_id)))
+        result.fates.extend((Fate.QUARANTINED, MASKING_FAILED) for _ in spans)
+        _log.error(
+            "masking failed for %d spans of tenant %s, now in quarantine: %s", len(spans), group.tenant_id, error
         )
-        self._store.ledger.record(group.tenant_id, group.day, len(fates), fates, withheld, segment_id)
-        return fates, withheld
+
+    def _commit(self, segment_id: str, admitted: list[_Admitted]) -> list[_Counted]:
+        """Everything of a segment, together or not at all."""
+
+        def work() -> list[_Counted]:
+            if self._store.segments.done(segment_id):
+                return []
+            counted = [self._store_group(segment_id, group) for group in admitted]
+            self._store.segments.finish(segment_id)
+            return counted
+
+        return together(self._store, work)
+
+    def _store_group(self, segment_id: str, admitted: _Admitted) -> _Counted:
+        group = admitted.group
+        for aside in admitted.quarantined:
+            aside.put(self._store, group.tenant_id, group.day, self._clock.now())
+        stored, withheld = store_spans(self._store, admitted.spans)
+        fates = admitted.fates + stored
+        self._store.ledger.record(group.tenant_id, group.day, group.received, fates, withheld, segment_id)
+        return _Counted(group.received, fates, withheld)
 
     def _warn(self, tenant_id: str) -> None:
         if tenant_id in self._warned:

@@ -20,6 +20,8 @@ class Envelope(Record):
     content_type: str
     received_unix_nano: int
     max_age_nano: int | None = None
+    entries: int | None = None
+    """How many entries the door counted, refused ones included: what the ledger calls received."""
     body: bytes
 
     @property
@@ -49,6 +51,7 @@ class Envelope(Record):
             "type": self.content_type,
             "received": self.received_unix_nano,
             "max_age": self.max_age_nano,
+            "entries": self.entries,
         }
         return canonical_json(head) + b"\n" + self.body
 
@@ -68,6 +71,7 @@ class Envelope(Record):
                 content_type=fields["type"],
                 received_unix_nano=fields["received"],
                 max_age_nano=fields["max_age"],
+                entries=fields.get("entries"),
                 body=body,
             )
         except (NotJson, KeyError, TypeError, ValueError) as error:

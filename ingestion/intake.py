@@ -29,6 +29,7 @@ from ingestion.credentials import Credentials, KeySource
 from ingestion.encodings import unpack
 from ingestion.envelope import Envelope
 from ingestion.errors import BodyTooLarge, BudgetSpent, DecodeError, SpoolError, SpoolFull
+from ingestion.ledger_meters import LedgerMeters, Lines
 from ingestion.limits import Limits
 from ingestion.meters import Meters
 from ingestion.otlp_fields import SpanFault
@@ -65,8 +66,9 @@ class Intake:
         *,
         clock: Clock | None = None,
         recording: Recording | None = None,
+        ledger: Lines | None = None,
     ) -> None:
-        """``recording`` keeps a copy of what is accepted, for replays of synthetic traffic."""
+        """``recording`` keeps a copy of what is accepted, for replays; ``ledger`` is what metrics show."""
         self.spool = spool
         self.limits = limits or Limits()
         self._credentials = Credentials(tenant_keys)
@@ -74,7 +76,7 @@ class Intake:
         self._recording = recording
         self._in_flight = 0
         self._budget = Budget(self.limits.max_bytes_in_flight)
-        self.meters = Meters(spool, self._budget)
+        self.meters = Meters(spool, self._budget, None if ledger is None else LedgerMeters(ledger, self._clock))
 
     @contextmanager
     def request(self) -> Iterator[Share]:
@@ -161,7 +163,7 @@ class Intake:
         )
         total, faults = await self._decode(envelope, tenant_id)
         if total:
-            await self._keep(tenant_id, envelope)
+            await self._keep(tenant_id, envelope.model_copy(update={"entries": total}))
             self.meters.count(telemetry, tenant_id, total, faults)
         return faults
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from ingestion.budget import Budget
+from ingestion.ledger_meters import LedgerMeters
 from ingestion.otlp_fields import SpanFault
 from ingestion.spool import Spool
 from ingestion.telemetry import Telemetry
@@ -13,9 +14,11 @@ from ingestion.telemetry import Telemetry
 class Meters:
     """Counters of one receiver."""
 
-    def __init__(self, spool: Spool, budget: Budget) -> None:
-        """Gauges read the spool and the budget when they are scraped."""
+    def __init__(self, spool: Spool, budget: Budget, ledger: LedgerMeters | None = None) -> None:
+        """Gauges read the spool, the budget and the ledger when they are scraped."""
         self.registry = CollectorRegistry()
+        if ledger is not None:
+            self.registry.register(ledger)
         self.requests = Counter(
             "tidemill_intake_requests", "Requests by HTTP status.", ["status"], registry=self.registry
         )

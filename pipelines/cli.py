@@ -21,6 +21,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ingest": ("pipelines.commands.ingest", "Import files of other tools through the door of the intake."),
     "trajectories": ("pipelines.commands.trajectories", "List and show what the agents did, in canonical form."),
     "ledger": ("pipelines.commands.ledger", "Show the conservation ledger; fails when it does not balance."),
+    "quarantine": ("pipelines.commands.quarantine", "List, retry and review what masking could not read."),
+    "tenant": ("pipelines.commands.tenant", "List, add, rotate and revoke the API keys of tenants."),
     "rights": ("pipelines.commands.rights", "Record consent and its withdrawal, and ask for a verdict."),
     "subject": ("pipelines.commands.subject", "Show or erase what is held of a person."),
     "release": ("pipelines.commands.release", "List releases, show history, roll back."),

@@ -40,7 +40,7 @@ def serve(settings: Settings) -> None:
     with Mill(settings) as mill:
         keys = LiveTenantKeys(mill.tenant_keys)
         recording = mill.recording if settings.record_intake else None
-        intake = Intake(mill.spool, keys, clock=mill.clock, recording=recording)
+        intake = Intake(mill.spool, keys, clock=mill.clock, recording=recording, ledger=mill.store.ledger.lines)
         gateway = gateway_app(
             deployments=mill.store.deployments,
             releases=mill.store.releases,

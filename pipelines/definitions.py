@@ -11,7 +11,7 @@ from datetime import timedelta
 
 import dagster as dg
 
-from pipelines.assets import LOOP_ASSETS, LOOP_CHECKS, TurnResource
+from pipelines.assets import LOOP_ASSETS, LOOP_CHECKS, TurnResource, drained_spool, spool_ledger_balances
 from pipelines.operations import last_window
 from pipelines.settings import load_settings
 from pipelines.wiring import shared_mill
@@ -24,13 +24,6 @@ loop_job = dg.define_asset_job(
     executor_def=dg.in_process_executor,
     description="One turn of the loop for a scope.",
 )
-
-
-@dg.asset(group_name="intake")
-def drained_spool(context: dg.AssetExecutionContext) -> dg.MaterializeResult[object]:
-    """The spool's sealed segments in the store: raw spans never wait for the night."""
-    report = shared_mill(load_settings()).drain().run(context.log.info)
-    return dg.MaterializeResult(metadata=report.plain())
 
 
 intake_job = dg.define_asset_job(
@@ -89,7 +82,7 @@ def rights_changed(context: dg.SensorEvaluationContext) -> Iterator[dg.RunReques
 
 definitions = dg.Definitions(
     assets=[drained_spool, *LOOP_ASSETS],
-    asset_checks=LOOP_CHECKS,
+    asset_checks=[spool_ledger_balances, *LOOP_CHECKS],
     jobs=[intake_job, loop_job],
     schedules=[frequently, nightly],
     sensors=[rights_changed],

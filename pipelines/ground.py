@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from governance.store import Store
     from ingestion.drain import Drain
     from ingestion.people import Subjects
+    from ingestion.quarantine import Quarantine
     from ingestion.recording import Recording
     from ingestion.spool import Spool
 
@@ -105,7 +106,7 @@ class Ground:
     @cached_property
     def tenant_keys(self) -> TenantKeys:
         """API keys of the tenants."""
-        return TenantKeys(self.settings.keys / "tenants.json")
+        return TenantKeys(self.settings.keys / "tenants.json", self.clock)
 
     def drain(self, *, patient: bool = True) -> Drain:
         """From the spool into the store; impatient where nothing may wait for a late root."""
@@ -118,6 +119,13 @@ class Ground:
         return Drain(
             self.spool, self.door, self.store, self.subjects, self.clock, hold=hold, prices=prices(self.settings)
         )
+
+    @cached_property
+    def quarantine(self) -> Quarantine:
+        """What masking could not read, and its way back."""
+        from ingestion.quarantine import Quarantine
+
+        return Quarantine(self.spool, self.door, self.store, self.subjects, self.clock, ids=self.ids)
 
     # The agent
 

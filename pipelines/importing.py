@@ -177,7 +177,7 @@ class _Door:
             self._post(body)
             return decoded
         try:
-            self._append(envelope)
+            self._append(envelope.model_copy(update={"entries": len(decoded)}))
         except SpoolError as error:
             self.remote = True
             self._post(body, error)

@@ -12,19 +12,19 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, select, update
 
 from governance.policy.retention import expiry
-from governance.store import blocks, schema, spans, trajectories
+from governance.store import blocks, quarantine, schema, spans, trajectories
 from governance.store.kit import Kit
 from governance.store.tables_learning import DatasetTable
 from governance.store.tables_releases import AdapterRow, DeploymentRow, ReleaseRow
 from governance.store.tables_traces import BlockRefRow, BlockRow, SpanRow, TraceVersionRow, TrajectoryRow
 
-SPECIAL = frozenset({"spans", "trajectories", "blocks", "trace_versions"})
+SPECIAL = frozenset({"spans", "trajectories", "blocks", "trace_versions", "quarantine"})
 """Tables whose rows hang together, swept by hand."""
 
 
 def sweep(kit: Kit, now: datetime) -> dict[str, int]:
     """Delete what is overdue at ``now``; table to rows deleted."""
-    return kit.db.run(lambda connection: _sweep(connection, now))
+    return kit.db.run(lambda connection: _sweep(connection, kit, now))
 
 
 def overdue(kit: Kit, now: datetime) -> dict[str, int]:
@@ -39,7 +39,7 @@ def overdue(kit: Kit, now: datetime) -> dict[str, int]:
     return {name: number for name, number in found.items() if number}
 
 
-def _sweep(connection: Connection, now: datetime) -> dict[str, int]:
+def _sweep(connection: Connection, kit: Kit, now: datetime) -> dict[str, int]:
     _renew(connection, now)
     row = SpanRow
     keys = connection.execute(select(row.tenant_id, row.trace_id, row.span_id).where(row.expires_at <= now)).all()
@@ -49,6 +49,7 @@ def _sweep(connection: Connection, now: datetime) -> dict[str, int]:
     swept = {
         "trajectories": trajectories.delete_trajectories(connection, [(tenant, id_) for tenant, id_ in ids]),
         "spans": spans.delete_spans(connection, [(tenant, trace, span) for tenant, trace, span in keys]),
+        "quarantine": quarantine.expire(connection, kit, now)[0],
     }
     names = connection.execute(select(BlockRow.tenant_id, BlockRow.digest).where(BlockRow.expires_at <= now)).all()
     swept["blocks"] = blocks.drop_unreferenced(connection, [(tenant, digest) for tenant, digest in names])

@@ -122,3 +122,8 @@ class QuarantineRow(Base):
     sealed: Mapped[bytes]
     reason: Mapped[str]
     expires_at: Mapped[datetime] = mapped_column(Utc, index=True)
+    day: Mapped[str]
+    spans: Mapped[int]
+    since: Mapped[datetime] = mapped_column(Utc)
+    attempts: Mapped[int]
+    retry_at: Mapped[datetime] = mapped_column(Utc)

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import click
 
 from pipelines.commands.output import Result, reports
 
 
-@click.command(epilog="Example: tidemill ledger --json")
+@click.command(epilog="Example: tidemill ledger --tenant harbor --json")
+@click.option("--tenant", help="Only this tenant.")
+@click.option("--since", type=click.DateTime(["%Y-%m-%d"]), help="Only days from this one on (UTC).")
 @reports
-def ledger() -> Result:
-    """Show what became of every received span, by tenant and day; fails when a line does not balance."""
+def ledger(tenant: str | None, since: datetime | None) -> Result:
+    """Show what became of every received span, by tenant, day and reason; fails when a line does not balance.
+
+    received = stored + updated + duplicate + rejected + quarantined, and quarantined = released + expired + waiting.
+    """
+    from pipelines.ledger import books, table
     from pipelines.settings import load_settings
     from pipelines.wiring import Mill
 
     with Mill(load_settings()) as mill:
-        lines = mill.store.ledger.lines()
-    rows = {
-        f"{line.tenant_id} {line.day}": {
-            "received": line.received,
-            **{fate.value: reasons for fate, reasons in line.fates.items()},
-            "withheld": line.withheld,
-            "balances": line.balances,
-        }
-        for line in lines
-    }
-    return {**rows, "lines": len(lines), "ok": all(line.balances for line in lines)}
+        return table(books(mill.store, tenant, since.date().isoformat() if since else ""))

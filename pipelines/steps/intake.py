@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pipelines.ledger import books
 from pipelines.operations import bootstrap, champion
 from pipelines.turn import Output, Turn
 from pipelines.wiring import Mill
@@ -23,15 +24,21 @@ def base_model(mill: Mill, turn: Turn) -> Output:
     return turn.step("base_model", {}, work)
 
 
+def drained(mill: Mill) -> Output:
+    """Try what lies in quarantine again and drain the spool, in this order: what was released is assembled, too."""
+    released = mill.quarantine.run()
+    return {**mill.drain().run(mill.tell).plain(), "quarantine": released.plain()}
+
+
 def trajectories(mill: Mill, turn: Turn) -> Output:
     """Drain the spool; what is drained already is not drained again, so this step is never skipped."""
-    report = mill.drain().run(mill.tell)
-    lines = mill.store.ledger.lines()
+    report = drained(mill)
+    found = books(mill.store)
     output = {
-        **report.plain(),
-        "ledger_lines": len(lines),
-        "ledger_balances": all(line.balances for line in lines),
-        "ledger_received": sum(line.received for line in lines),
+        **report,
+        "ledger_lines": len(found.lines),
+        "ledger_balances": found.balance,
+        "ledger_received": sum(line.received for line in found.lines),
     }
     return turn.step("trajectories", output, lambda: output)
 

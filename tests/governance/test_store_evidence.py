@@ -19,6 +19,7 @@ from governance.records.ledger import Fate
 from governance.store import Store
 from governance.store.tables_evidence import AuditRow
 from tests.governance.store_records import T0, T1, person
+from tests.support.clock import ManualClock
 
 EXAMPLE = itertools.count()
 """Examples share a database, so each has names of its own."""
@@ -127,11 +128,66 @@ def test_gates_and_erasure_reports(store: Store) -> None:
         store.erasures.get("x")
 
 
-def test_quarantine(store: Store) -> None:
-    store.quarantine.put("q", "acme", b"\x00sealed", "detector failed", T1 + timedelta(days=1))
-    assert store.quarantine.take("q").sealed == b"\x00sealed"
-    assert [item.id for item in store.quarantine.list()] == ["q"]
-    store.quarantine.remove("q")
-    store.quarantine.remove("q")
+def aside(store: Store, clock: ManualClock, name: str, spans: int = 2, day: str = "2026-03-01") -> None:
+    expires_at = clock.now() + timedelta(hours=1)
+    store.quarantine.put(name, "acme", b"\x00sealed", "masking_failed", expires_at, day=day, spans=spans)
+
+
+def test_quarantine(store: Store, clock: ManualClock) -> None:
+    aside(store, clock, "q")
+    aside(store, clock, "q", spans=9)
+    held = store.quarantine.take("q")
+    assert (held.sealed, held.spans, held.attempts, held.since) == (b"\x00sealed", 2, 0, clock.now())
+    aside(store, clock, "p", day="2026-03-02")
+    store.quarantine.postpone("q", clock.now() + timedelta(minutes=5))
+    later = store.quarantine.take("q")
+    assert (later.attempts, later.retry_at) == (1, clock.now() + timedelta(minutes=5))
+    assert store.quarantine.held() == {("acme", "2026-03-01"): 2, ("acme", "2026-03-02"): 2}
+    assert [item.id for item in store.quarantine.list()] == ["p", "q"]
+    assert [store.quarantine.remove("q") for _ in range(2)] == [True, False]
     with pytest.raises(NotFound):
         store.quarantine.take("q")
+
+
+def test_what_leaves_quarantine_is_an_entry_of_its_own(store: Store, clock: ManualClock) -> None:
+    day = "2026-03-01"
+    fates = [(Fate.STORED, ""), *[(Fate.QUARANTINED, "masking_failed")] * 7]
+    store.ledger.record("acme", day, 8, fates, 0, "s")
+    for name, spans in (("a", 3), ("b", 2), ("c", 2)):
+        aside(store, clock, name, spans)
+    (line,) = store.ledger.lines()
+    assert (line.waiting, store.quarantine.held()) == (7, {("acme", day): 7})
+    out = [(Fate.STORED, ""), (Fate.DUPLICATE, ""), (Fate.REJECTED, "suppressed")]
+    for _ in range(2):
+        store.ledger.record_release("acme", day, out, 1, "a")
+        store.quarantine.remove("a")
+    clock.advance(hours=2)
+    with pytest.raises(NotFound):
+        store.quarantine.take("b")
+    assert [store.quarantine.expire(clock.now()) for _ in range(2)] == [4, 0]
+    (line,) = store.ledger.lines()
+    assert (line.received, line.fates) == (8, {"stored": {"": 1}, "quarantined": {"masking_failed": 7}})
+    assert line.released == {"stored": {"": 1}, "duplicate": {"": 1}, "rejected": {"suppressed": 1}}
+    assert (line.expired, line.waiting, line.withheld) == ({"masking_failed": 4}, 0, 1)
+    assert line.balances
+    assert store.quarantine.held() == {}
+
+
+def test_lines_since_a_day(store: Store) -> None:
+    for day in ("2026-02-28", "2026-03-01", "2026-03-02"):
+        store.ledger.record("acme", day, 1, [(Fate.STORED, "")], 0, day)
+    assert [line.day for line in store.ledger.lines("2026-03-01")] == ["2026-03-01", "2026-03-02"]
+
+
+@pytest.mark.parametrize(
+    ("received", "fates", "released"),
+    [(2, [Fate.STORED], []), (1, [Fate.STORED, Fate.STORED], []), (1, [Fate.STORED], [Fate.STORED])],
+)
+def test_a_line_that_does_not_balance_says_so(
+    store: Store, received: int, fates: list[Fate], released: list[Fate]
+) -> None:
+    store.ledger.record("acme", "2026-03-01", received, [(fate, "") for fate in fates], 0, "s")
+    if released:
+        store.ledger.record_release("acme", "2026-03-01", [(fate, "") for fate in released], 0, "q")
+    (line,) = store.ledger.lines()
+    assert not line.balances

@@ -103,7 +103,8 @@ def test_a_row_dies_with_its_last_lawful_clock(store: Store, clock: ManualClock)
     store.spans.merge([span(1, subject=person(1))], latest)
     store.trajectories.put(trajectory(1, subject=person(1)))
     store.signals.put_all([signal(trajectory(1, subject=person(1)))])
-    store.quarantine.put("q", "acme", b"sealed", "detector failed", clock.now() + timedelta(hours=1))
+    soon = clock.now() + timedelta(hours=1)
+    store.quarantine.put("q", "acme", b"sealed", "detector failed", soon, day="2026-03-02", spans=1)
     assert store.overdue(clock.now()) == {}
     until = clock.now() + RETENTION[RetentionClass.CONTENT]
     clock.set(until)
