@@ -23,6 +23,7 @@ from ingestion import tree as trees
 from ingestion.actors import HUMAN_AGENT, actor, takeovers
 from ingestion.calls import calls_of
 from ingestion.errors import IngestionError
+from ingestion.failures import judged
 from ingestion.gaps import gaps
 from ingestion.prices import PriceTable
 from ingestion.tokens import MODEL_KEYS, NO_PRICES, usage_of
@@ -54,7 +55,7 @@ def assemble(spans: Sequence[AdmittedSpan], prices: PriceTable = NO_PRICES) -> T
     tree = trees.build(spans)
     ordered = list(tree.spans.values())
     first, session = ordered[0], _attribute(tree, *_SESSION_KEYS)
-    calls = calls_of(tree)
+    calls = tuple(judged(call, tree) for call in calls_of(tree))
     ends = [max(item.span.start_unix_nano, item.span.end_unix_nano) for item in ordered]
     return Trajectory(
         tenant_id=first.tenant_id,

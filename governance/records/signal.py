@@ -10,7 +10,7 @@ from governance.records.span import SpanId
 
 
 class SignalKind(StrEnum):
-    """What kind of evidence."""
+    """What kind of evidence. ``docs/engineers.md`` has the rule, the evidence and the threshold of each."""
 
     FEEDBACK = "feedback"
     CORRECTION = "correction"
@@ -22,6 +22,11 @@ class SignalKind(StrEnum):
     RETRIEVAL_MISS = "retrieval_miss"
     ABANDONMENT = "abandonment"
     REVIEW = "review"
+    RETRY_LOOP = "retry_loop"
+    CONTRADICTION = "contradiction"
+    REFUSAL = "refusal"
+    LATENCY_OUTLIER = "latency_outlier"
+    COST_OUTLIER = "cost_outlier"
 
 
 class Signal(Record):
@@ -34,7 +39,7 @@ class Signal(Record):
     subject: str
     kind: SignalKind
     label: str = ""
-    """Finer name within the kind: the tool error's type, the feedback's name, ..."""
+    """Finer name within the kind: the tool error's kind, the feedback's name, ..."""
     value: float | None = None
     span_ids: tuple[SpanId, ...] = ()
     detail: dict[str, Any] = {}

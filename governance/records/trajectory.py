@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from governance.records.base import Record, UtcTime
+from governance.records.error_kind import ErrorKind
 from governance.records.message import Message
 from governance.records.span import SpanId, TraceId
 from governance.records.usage import Usage
@@ -45,7 +46,9 @@ class ToolInvocation(Record):
     error: str | None = None
     """The tool's error text, masked; None when it succeeded."""
     error_type: str | None = None
-    """``error.type`` of the span: ``schema``, ``not_found``, ``rate_limit``, ``timeout``, ``conflict``, ..."""
+    """``error.type`` as the tool stated it: ``schema``, ``ValidationError``, ``429``, ..."""
+    error_kind: ErrorKind | None = None
+    """What kind of failure it is; None when it succeeded."""
     actor: Actor
     started_at: UtcTime
 

@@ -8,7 +8,9 @@
 3. The repr of an object is no content: it never becomes a message (flag ``python_repr``).
 4. A part of a kind that the record does not know is kept as the text of its JSON (flag ``unsupported_part``), so
    nothing is lost and nothing is trained on; reasoning is left out (flag ``reasoning_omitted``).
-5. A message that holds nothing but tool results is the tool's, whatever role its provider writes.
+5. A part of the type ``refusal``, and a message's ``refusal``, is text (flag ``refusal``); a message that ended for a
+   filter says so (flag ``content_filter``).
+6. A message that holds nothing but tool results is the tool's, whatever role its provider writes.
 """
 
 from __future__ import annotations
@@ -39,6 +41,8 @@ CORRUPT: Final = "corrupt_arguments"
 REPR: Final = "python_repr"
 UNSUPPORTED: Final = "unsupported_part"
 REASONING: Final = "reasoning_omitted"
+REFUSAL: Final = "refusal"
+FILTERED: Final = "content_filter"
 _ROLES: Final = {
     "system": Role.SYSTEM, "developer": Role.SYSTEM, "instructions": Role.SYSTEM,
     "user": Role.USER, "human": Role.USER,
@@ -158,6 +162,8 @@ def read_message(value: Any, default: Role, notes: set[str]) -> Message | None:
     if inner is not None:
         role = value.get("role") or inner.get("role") or inner.get("type") or value.get("type")
         return read_message({**inner, "role": role}, default, notes)
+    if value.get("finish_reason") in (FILTERED, REFUSAL):
+        notes.add(str(value["finish_reason"]))
     if _is_item(value):
         role, parts = Role.ASSISTANT, read_part(value, notes)
     else:
@@ -193,6 +199,8 @@ def _listed(value: Any) -> list[dict[str, Any]]:
 
 def _content(value: dict[str, Any], role: Role, notes: set[str]) -> list[Part]:
     content = next((value[key] for key in ("parts", "content", "contents", "text") if value.get(key) is not None), None)
+    if content in (None, "") and isinstance(value.get("refusal"), str) and role is Role.ASSISTANT:
+        content = [{"type": REFUSAL, "refusal": value["refusal"]}]
     if role is Role.TOOL and content is not None and not _in_parts(content, value):
         return [ToolResultPart(id=identity(value, "tool_call_id"), response=read_result(joined(content), notes))]
     if isinstance(content, str):
@@ -233,6 +241,10 @@ def read_part(item: Any, notes: set[str]) -> list[Part]:
     if kind in THOUGHTS:
         notes.add(REASONING)
         return []
+    declined = part.get("refusal", part.get("content"))
+    if kind == REFUSAL and isinstance(declined, str):
+        notes.add(REFUSAL)
+        return text_parts(declined, notes)
     notes.add(UNSUPPORTED)
     return [TextPart(text=canonical_json(part).decode("utf-8", "replace"))]
 

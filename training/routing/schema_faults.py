@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
+from governance.records.error_kind import ErrorKind
 from governance.records.harness import Harness
 from governance.records.lever import Lever, Pattern
 from governance.records.trajectory import Actor, ToolInvocation, Trajectory
@@ -23,6 +24,8 @@ from training.routing.window import Window
 from training.schemas import valid
 
 REFUSALS: Final = frozenset({"schema", "validation", "invalid_argument", "invalid_arguments", "not_found"})
+"""Types by which tools refuse arguments; a tool that states others is read by the kind of its error."""
+_KINDS: Final = frozenset({ErrorKind.SCHEMA, ErrorKind.NOT_FOUND})
 MOST_QUOTED: Final = 200
 
 Place = tuple[str, str]
@@ -32,9 +35,15 @@ Place = tuple[str, str]
 def misled(call: ToolInvocation, harness: Harness) -> bool:
     """Whether the harness allowed the call and the tool refused its arguments."""
     tool = harness.tool(call.name)
-    if tool is None or call.error_type not in REFUSALS or not isinstance(call.arguments, dict):
+    refused = call.error_type in REFUSALS or call.error_kind in _KINDS
+    if tool is None or not refused or not isinstance(call.arguments, dict):
         return False
     return valid(tool.parameters, call.arguments)
+
+
+def _missing(call: ToolInvocation) -> bool:
+    """Whether the tool did not find what was named, so that nothing is wrong with the form of the name."""
+    return call.error_type == "not_found" or call.error_kind is ErrorKind.NOT_FOUND
 
 
 def place_of(divergence: Divergence, harness: Harness) -> Place | None:
@@ -86,7 +95,7 @@ def _evidence(place: Place, window: Window) -> tuple[int, int, dict[str, Any]]:
     calls = [call for call in calls if isinstance(call.arguments, dict) and argument in call.arguments]
     tried = [call for call in calls if call.actor is Actor.AGENT]
     refused = [call for call in tried if misled(call, window.harness)]
-    by_form = [call for call in refused if call.error_type != "not_found"] or refused
+    by_form = [call for call in refused if not _missing(call)] or refused
     right = [call for call in calls if succeeded(call)]
     evidence = {
         "tool": name,
