@@ -8,17 +8,20 @@ is found in it: the name of the column that holds the keyed hash, ``refs`` (thro
 from __future__ import annotations
 
 import json
+import zlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from sqlalchemy import DateTime, Dialect, MetaData, Text
+from sqlalchemy import DateTime, Dialect, LargeBinary, MetaData, Text
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import TypeDecorator
 
 from governance.errors import StoreError
 from governance.records.retention import RetentionClass
 
+LEVEL = 3
+"""Of compression: bodies are long runs of near copies, where higher levels gain little and cost much."""
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
     "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -55,6 +58,12 @@ def dump_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
+class JsonText(str):
+    """The JSON text of a value."""
+
+    __slots__ = ()
+
+
 class Json(TypeDecorator[Any]):
     """A JSON value as text, the same bytes in every database."""
 
@@ -68,6 +77,23 @@ class Json(TypeDecorator[Any]):
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002
         """Back to a JSON value."""
         return None if value is None else json.loads(value)
+
+
+class Packed(TypeDecorator[Any]):
+    """A JSON value, compressed (RFC 1950): the same bytes in every database."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> bytes | None:  # noqa: ARG002
+        """To bytes; None is SQL's NULL. A ``JsonText`` is JSON already."""
+        if value is None:
+            return None
+        return zlib.compress((value if isinstance(value, JsonText) else dump_json(value)).encode(), LEVEL)
+
+    def process_result_value(self, value: bytes | None, dialect: Dialect) -> Any:  # noqa: ARG002
+        """Back to a JSON value."""
+        return None if value is None else json.loads(zlib.decompress(value))
 
 
 class Base(DeclarativeBase):

@@ -1,175 +1,253 @@
-"""Blocks: every message body, tool argument and tool result once per tenant, under a keyed digest, by reference.
+"""Blocks: every message body, tool argument and tool result once, by reference.
 
-1. A block's name is HMAC-SHA256 of its JSON under the tenant's key, so nobody without the key can tell whether a
-   guessed text is in the store.
-2. ``block_refs`` says which span or trajectory needs a block. ``replace`` makes an owner's references exactly the
-   given ones; a block without a reference is deleted in the same transaction, and equal content that comes later is
-   simply stored again.
-3. Writers touch the block rows they refer to before they add references, and those who drop references lock the block
-   rows before they look for remaining ones; so on PostgreSQL too no reference ever points at nothing.
+1. What a trace says is kept in slots, counted through the trace; the slots that came together are one compressed pack.
+   A value that a trace says again, in any of its spans or in its trajectory, is the same slot.
+2. A value of ``SHARED`` bytes or more is also known by name: HMAC-SHA256 of its JSON under the tenant's key, so nobody
+   without the key can tell whether a guessed text is in the store. Another trace of the tenant that says it refers to
+   the slot instead of keeping it again. Shorter values are kept by each trace: a name and a reference cost more.
+3. A reference is a slot of the own trace, or ``[trace id, slot]`` of another. Each row that refers says what it
+   ``needs``; ``block_refs`` says which traces need slots of another one. A slot that nobody needs is emptied in the
+   transaction in which its last reference goes (``governance.store.release``).
+4. A writer that refers to another trace's slot locks its pack before it relies on the name, and whoever empties slots
+   locks the packs before looking for references; so on PostgreSQL too no reference ever points at nothing.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterable, Mapping, Sequence
-from enum import StrEnum
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
-from sqlalchemy import Connection, delete, select, tuple_
+from sqlalchemy import ColumnElement, Connection, and_, select
 
 from governance.errors import StoreError
+from governance.records.message import Message
 from governance.store import dialect
-from governance.store.base import dump_json
+from governance.store.base import JsonText, dump_json
 from governance.store.chunks import chunks
 from governance.store.kit import Kit
-from governance.store.tables_traces import BlockRefRow, BlockRow
+from governance.store.tables_traces import BlockNameRow, BlockPackRow, BlockRefRow
 
-REF = "$block"
-
-
-class OwnerKind(StrEnum):
-    """What can need a block."""
-
-    SPAN = "span"
-    TRAJECTORY = "trajectory"
-
-
-class Owner(NamedTuple):
-    """Who needs blocks, and whose data it is."""
-
-    tenant_id: str
-    kind: OwnerKind
-    id: str
-    subject: str
+SHARED: Final = 256
+"""Bytes of JSON from which a value is shared between traces."""
+NAME_BYTES: Final = 16
+"""Of a name: 128 bits tell the values of a tenant apart."""
+TraceKey = tuple[str, str]
+"""(tenant_id, trace_id)."""
+Ref = int | tuple[str, int]
+"""A slot of the own trace, or (home trace id, slot)."""
 
 
-BlockName = tuple[str, str]
-"""(tenant_id, digest)."""
+def as_ref(value: Any) -> Ref:
+    """A reference as JSON brought it."""
+    return value if isinstance(value, int) else (value[0], value[1])
 
 
-class Collector:
-    """Takes values out of bodies: leaves references in their place, and remembers the blocks and who needs them."""
+def block_name(key: bytes, text: str) -> bytes:
+    """The keyed name of a value's JSON."""
+    return hmac.new(key, text.encode(), hashlib.sha256).digest()[:NAME_BYTES]
 
-    def __init__(self, kit: Kit) -> None:
+
+class TraceWords:
+    """What one trace says: what the store holds of it, and what is new."""
+
+    def __init__(self, key: TraceKey) -> None:
+        """Nothing is known yet."""
+        self.key = key
+        self.next = 0
+        """The slot that the next new value gets."""
+        self.refs: dict[str, Ref] = {}
+        """JSON text to where it is."""
+        self.values: dict[Ref, Any] = {}
+        """What was read from packs."""
+        self.new: list[str] = []
+        """Texts for the next pack, from slot ``next - len(new)``."""
+        self.borrowed: dict[tuple[str, int], None] = {}
+        """Slots of other traces that are newly referred to."""
+        self._seen: dict[int, tuple[Any, str]] = {}
+        self._messages: dict[Ref, Message] = {}
+        self.noted: dict[str, None] = {}
+
+    def add_pack(self, home: str, first: int, values: Sequence[Any]) -> None:
+        """A pack that was read; an empty slot is None."""
+        own = home == self.key[1]
+        if own:
+            self.next = max(self.next, first + len(values))
+        for slot, value in enumerate(values, first):
+            if value is not None:
+                ref: Ref = slot if own else (home, slot)
+                self.values[ref] = value
+                self.refs.setdefault(dump_json(value), ref)
+
+    def note(self, value: Any) -> None:
+        """A value that will be referred to, a message or plain JSON."""
+        text = self._text(value)
+        if text not in self.refs:
+            self.noted[text] = None
+
+    def ref(self, value: Any) -> Any:
+        """The reference to a noted value, as JSON; None stays None."""
+        return None if value is None else self.refs[self._text(value)]
+
+    def _text(self, value: Any) -> str:
+        """The JSON of a value, made once for each object."""
+        known = self._seen.get(id(value))
+        if known is not None and known[0] is value:
+            return known[1]
+        text = dump_json(value.plain() if isinstance(value, Message) else value)
+        self._seen[id(value)] = value, text
+        return text
+
+    def keep(self, text: str) -> int:
+        """Give a new value a slot of this trace."""
+        slot, self.next = self.next, self.next + 1
+        self.refs[text] = slot
+        self.new.append(text)
+        return slot
+
+    def value(self, ref: Any) -> Any:
+        """What a reference stands for; None stays None.
+
+        Raises:
+            StoreError: for a reference to a block that is not there.
+
+        """
+        if ref is None:
+            return None
+        try:
+            return self.values[as_ref(ref)]
+        except KeyError as error:
+            raise StoreError(f"store: a reference of trace {self.key[1]} points at no block: {ref}") from error
+
+    def message(self, ref: Any) -> Message:
+        """The message that a reference stands for, one object for each."""
+        place = as_ref(ref)
+        if place not in self._messages:
+            made = self._messages[place] = Message.model_validate(self.value(ref))
+            self._seen[id(made)] = made, dump_json(self.values[place])
+        return self._messages[place]
+
+
+class Words:
+    """The words of the traces that one transaction reads or writes."""
+
+    def __init__(self, connection: Connection, kit: Kit) -> None:
         """Keys are asked for once per tenant."""
+        self._connection = connection
         self._kit = kit
         self._keys: dict[str, bytes] = {}
-        self.blocks: dict[BlockName, Any] = {}
-        self.refs: dict[Owner, dict[str, str]] = {}
-        """Owner to digest to role."""
+        self._traces: dict[TraceKey, TraceWords] = {}
 
-    def owner(self, owner: Owner) -> Owner:
-        """Make the owner known, so that its old references go even when it has no new ones."""
-        self.refs.setdefault(owner, {})
-        return owner
+    def of(self, key: TraceKey) -> TraceWords:
+        """The words of one trace."""
+        if key not in self._traces:
+            self._traces[key] = TraceWords(key)
+        return self._traces[key]
 
-    def ref(self, owner: Owner, role: str, value: Any) -> Any:
-        """A reference to the value's block; None stays None."""
-        if value is None:
-            return None
-        if owner.tenant_id not in self._keys:
-            self._keys[owner.tenant_id] = self._kit.block_key(owner.tenant_id)
-        digest = hmac.new(self._keys[owner.tenant_id], dump_json(value).encode(), hashlib.sha256).hexdigest()
-        self.blocks[owner.tenant_id, digest] = value
-        self.refs[owner].setdefault(digest, role)
-        return {REF: digest}
+    def load(self, keys: Iterable[TraceKey]) -> None:
+        """Read what the store holds of these traces, with what they borrow from others."""
+        for tenant_id, part in by_tenant(keys):
+            pack, ref = BlockPackRow, BlockRefRow
+            own = select(pack.trace_id, pack.trace_id, pack.first, pack.body).where(
+                pack.tenant_id == tenant_id, pack.trace_id.in_(part)
+            )
+            at = and_(pack.tenant_id == ref.tenant_id, pack.trace_id == ref.home_trace_id, _inside(ref.slot))
+            theirs = (
+                select(ref.trace_id, pack.trace_id, pack.first, pack.body)
+                .join(pack, at)
+                .where(ref.tenant_id == tenant_id, ref.trace_id.in_(part))
+            )
+            for statement in (own, theirs):
+                for trace_id, home, first, body in self._connection.execute(statement):
+                    self.of((tenant_id, trace_id)).add_pack(home, first, body)
 
+    def settle(self) -> None:
+        """Give every noted value its place: where another trace has it already, else a slot of its own."""
+        named = self._names()
+        known = self._known(named)
+        fresh: dict[tuple[str, bytes], tuple[str, int]] = {}
+        for key, words in sorted(self._traces.items()):
+            for text in words.noted:
+                name = named.get((key[0], text))
+                home = None if name is None else known.get((key[0], name))
+                if home is not None and home[0] != key[1]:
+                    words.refs[text] = home
+                    words.borrowed[home] = None
+                    continue
+                slot = words.keep(text)
+                if name is not None:
+                    fresh[key[0], name] = known[key[0], name] = key[1], slot
+            words.noted.clear()
+        self._write(fresh)
 
-def replace(connection: Connection, kit: Kit, collector: Collector) -> None:
-    """Make the references of the collector's owners exactly what was collected."""
-    expires_at = kit.expires(BlockRow)
-    rows = [
-        {"tenant_id": tenant, "digest": digest, "body": body, "expires_at": expires_at}
-        for (tenant, digest), body in sorted(collector.blocks.items(), key=lambda item: item[0])
-    ]
-    dialect.upsert(connection, BlockRow, rows, ["expires_at"])
-    wanted = {
-        (owner.tenant_id, owner.kind.value, owner.id, digest): (owner.subject, role)
-        for owner, roles in collector.refs.items()
-        for digest, role in roles.items()
-    }
-    stale = [key for key in _refs_of(connection, collector.refs) if key not in wanted]
-    names = ("tenant_id", "owner_kind", "owner_id", "digest", "subject", "role")
-    new = [dict(zip(names, (*key, *value), strict=True)) for key, value in sorted(wanted.items())]
-    dialect.upsert(connection, BlockRefRow, new, ["subject", "role"])
-    for part in chunks(stale, dialect.CHUNK // 4):
-        key = tuple_(BlockRefRow.tenant_id, BlockRefRow.owner_kind, BlockRefRow.owner_id, BlockRefRow.digest)
-        connection.execute(delete(BlockRefRow).where(key.in_(part)))
-    drop_unreferenced(connection, {(tenant, digest) for tenant, _, _, digest in stale})
+    def _names(self) -> dict[tuple[str, str], bytes]:
+        """The names of the noted values that are long enough to be shared, by (tenant, text)."""
+        found = {}
+        for (tenant_id, _), words in self._traces.items():
+            for text in words.noted:
+                if len(text) >= SHARED and (tenant_id, text) not in found:
+                    found[tenant_id, text] = block_name(self._key(tenant_id), text)
+        return found
 
+    def _key(self, tenant_id: str) -> bytes:
+        if tenant_id not in self._keys:
+            self._keys[tenant_id] = self._kit.block_key(tenant_id)
+        return self._keys[tenant_id]
 
-def release(connection: Connection, owners: Iterable[tuple[str, OwnerKind, str]]) -> int:
-    """Drop every reference of the owners (tenant, kind, id), and the blocks that nobody needs any more."""
-    lost: set[BlockName] = set()
-    for tenant_id, kind, part in _grouped(owners):
-        mine = (BlockRefRow.tenant_id == tenant_id, BlockRefRow.owner_kind == kind, BlockRefRow.owner_id.in_(part))
-        digests = connection.scalars(select(BlockRefRow.digest).where(*mine).distinct())
-        lost.update((tenant_id, digest) for digest in digests)
-        connection.execute(delete(BlockRefRow).where(*mine))
-    return drop_unreferenced(connection, lost)
+    def _known(self, named: dict[tuple[str, str], bytes]) -> dict[tuple[str, bytes], tuple[str, int]]:
+        """Where the named values are, their packs locked."""
+        wanted = {(tenant_id, name) for (tenant_id, _), name in named.items()}
+        found = self._places(wanted)
+        if not found or not dialect.locks_rows(self._connection):
+            return found
+        for tenant_id, part in by_tenant((tenant_id, home) for (tenant_id, _), (home, _) in found.items()):
+            pack = BlockPackRow
+            mine = select(pack.first).where(pack.tenant_id == tenant_id, pack.trace_id.in_(part))
+            self._connection.execute(mine.order_by(pack.trace_id, pack.first).with_for_update(read=True)).all()
+        return self._places(found)
 
+    def _places(self, names: Iterable[tuple[str, bytes]]) -> dict[tuple[str, bytes], tuple[str, int]]:
+        found: dict[tuple[str, bytes], tuple[str, int]] = {}
+        row = BlockNameRow
+        for tenant_id, part in by_tenant(names):
+            statement = select(row.digest, row.trace_id, row.slot).where(
+                row.tenant_id == tenant_id, row.digest.in_(part)
+            )
+            for digest, trace_id, slot in self._connection.execute(statement):
+                found[tenant_id, digest] = trace_id, slot
+        return found
 
-def drop_unreferenced(connection: Connection, names: Iterable[BlockName]) -> int:
-    """Delete those of the blocks that have no reference left; how many they were."""
-    dropped = 0
-    for part in chunks(sorted(set(names)), dialect.CHUNK // 2):
-        named = tuple_(BlockRow.tenant_id, BlockRow.digest).in_(part)
-        locked = select(BlockRow.tenant_id, BlockRow.digest).where(named).order_by(BlockRow.tenant_id, BlockRow.digest)
-        connection.execute(dialect.lock_rows(connection, locked)).all()
-        needed = (
-            select(BlockRefRow.digest)
-            .where(BlockRefRow.tenant_id == BlockRow.tenant_id, BlockRefRow.digest == BlockRow.digest)
-            .exists()
-        )
-        dropped += connection.execute(delete(BlockRow).where(named, ~needed)).rowcount
-    return dropped
-
-
-def load(connection: Connection, owners: Iterable[tuple[str, OwnerKind, str]]) -> dict[BlockName, Any]:
-    """Every block that the owners (tenant, kind, id) need."""
-    found: dict[BlockName, Any] = {}
-    for tenant_id, kind, part in _grouped(owners):
-        statement = (
-            select(BlockRow.digest, BlockRow.body)
-            .join(BlockRefRow, (BlockRefRow.tenant_id == BlockRow.tenant_id) & (BlockRefRow.digest == BlockRow.digest))
-            .where(BlockRefRow.tenant_id == tenant_id, BlockRefRow.owner_kind == kind, BlockRefRow.owner_id.in_(part))
-            .distinct()
-        )
-        for digest, body in connection.execute(statement):
-            found[tenant_id, digest] = body
-    return found
-
-
-def value_of(tenant_id: str, ref: Any, blocks: Mapping[BlockName, Any]) -> Any:
-    """What a reference stands for; None stays None.
-
-    Raises:
-        StoreError: for a reference to a block that is not there.
-
-    """
-    if ref is None:
-        return None
-    try:
-        return blocks[tenant_id, ref[REF]]
-    except KeyError as error:
-        raise StoreError(f"store: a reference of tenant {tenant_id} points at no block: {ref[REF]}") from error
-
-
-def _refs_of(connection: Connection, owners: Iterable[Owner]) -> Iterable[tuple[str, str, str, str]]:
-    for tenant_id, kind, part in _grouped((owner.tenant_id, owner.kind, owner.id) for owner in owners):
-        statement = select(BlockRefRow.owner_id, BlockRefRow.digest).where(
-            BlockRefRow.tenant_id == tenant_id, BlockRefRow.owner_kind == kind, BlockRefRow.owner_id.in_(part)
-        )
-        for owner_id, digest in connection.execute(statement).all():
-            yield tenant_id, kind, owner_id, digest
+    def _write(self, fresh: dict[tuple[str, bytes], tuple[str, int]]) -> None:
+        packs, refs = [], []
+        for (tenant_id, trace_id), words in sorted(self._traces.items()):
+            key = {"tenant_id": tenant_id, "trace_id": trace_id}
+            if words.new:
+                body = JsonText(f"[{','.join(words.new)}]")
+                first = words.next - len(words.new)
+                packs.append(key | {"first": first, "size": len(words.new), "body": body})
+                words.new.clear()
+            refs += [key | {"home_trace_id": home, "slot": slot} for home, slot in words.borrowed]
+            words.borrowed.clear()
+        names = [
+            {"tenant_id": tenant_id, "digest": name, "trace_id": trace_id, "slot": slot}
+            for (tenant_id, name), (trace_id, slot) in sorted(fresh.items())
+        ]
+        dialect.insert(self._connection, BlockPackRow, packs)
+        dialect.insert_new(self._connection, BlockNameRow, names)
+        dialect.insert_new(self._connection, BlockRefRow, refs)
 
 
-def _grouped(owners: Iterable[tuple[str, OwnerKind, str]]) -> Iterable[tuple[str, str, Sequence[str]]]:
-    groups: dict[tuple[str, str], set[str]] = {}
-    for tenant_id, kind, owner_id in owners:
-        groups.setdefault((tenant_id, kind.value), set()).add(owner_id)
-    for (tenant_id, kind_value), ids in sorted(groups.items()):
+def by_tenant(keys: Iterable[tuple[str, Any]]) -> Iterable[tuple[str, list[Any]]]:
+    """(tenant, ids) in portions that fit one statement."""
+    groups: dict[str, set[Any]] = {}
+    for tenant_id, id_ in keys:
+        groups.setdefault(tenant_id, set()).add(id_)
+    for tenant_id, ids in sorted(groups.items()):
         for part in chunks(sorted(ids), dialect.CHUNK):
-            yield tenant_id, kind_value, part
+            yield tenant_id, part
+
+
+def _inside(slot: Any) -> ColumnElement[bool]:
+    pack = BlockPackRow
+    return and_(slot >= pack.first, slot < pack.first + pack.size)

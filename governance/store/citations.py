@@ -14,9 +14,9 @@ from sqlalchemy import Connection, delete, or_, select, update
 
 from governance.records.erasure import ArtifactState, ErasedArtifact
 from governance.records.lineage import Node, NodeKind
-from governance.store import blocks, dialect
-from governance.store.blocks import OwnerKind
+from governance.store import dialect, trajectories
 from governance.store.chunks import chunks
+from governance.store.kit import Kit
 from governance.store.lineage import node
 from governance.store.tables_evidence import LineageRow
 from governance.store.tables_learning import PatternRow, PatternSourceRow, ProposalRow
@@ -32,8 +32,9 @@ class Left(NamedTuple):
     groundless: list[Node]
 
 
-def leave_patterns(connection: Connection, tenant_id: str, subject: str, trajectory_ids: Sequence[str]) -> Left:
+def leave_patterns(connection: Connection, kit: Kit, person: tuple[str, str], trajectory_ids: Sequence[str]) -> Left:
     """Take the person's trajectories out of every pattern. Call it while their words are still there."""
+    tenant_id, subject = person
     affected: dict[tuple[str, str], set[str]] = {}
     row = PatternSourceRow
     found = select(row.cycle_id, row.key, row.trajectory_id)
@@ -43,7 +44,7 @@ def leave_patterns(connection: Connection, tenant_id: str, subject: str, traject
     for part in chunks(trajectory_ids, dialect.CHUNK):
         for cycle_id, key, id_ in connection.execute(found.where(row.trajectory_id.in_(part))).all():
             affected.setdefault((cycle_id, key), set()).add(id_)
-    words = _Words(connection, tenant_id)
+    words = _Words(connection, kit)
     left = Left([], [])
     facts: set[str] = set()
     for (cycle_id, key), gone in sorted(affected.items()):
@@ -129,19 +130,18 @@ def _groundless(connection: Connection, facts: Iterable[str]) -> list[Node]:
 class _Words:
     """The words of trajectories, loaded once each."""
 
-    def __init__(self, connection: Connection, tenant_id: str) -> None:
+    def __init__(self, connection: Connection, kit: Kit) -> None:
         self._connection = connection
-        self._tenant_id = tenant_id
+        self._kit = kit
         self._held: dict[str, str] = {}
 
     def of(self, trajectory_ids: Iterable[str]) -> str:
         """Every string leaf of the trajectories' blocks, one to a line."""
         wanted = list(trajectory_ids)
-        for id_ in wanted:
-            if id_ not in self._held:
-                tenant_id = id_.rpartition("/")[0]
-                found = blocks.load(self._connection, [(tenant_id, OwnerKind.TRAJECTORY, id_)])
-                self._held[id_] = "\n".join(leaf for body in found.values() for leaf in _leaves(body))
+        missing = [id_ for id_ in wanted if id_ not in self._held]
+        found = trajectories.words_of(self._connection, self._kit, missing)
+        for id_ in missing:
+            self._held[id_] = "\n".join(leaf for body in found.get(id_, ()) for leaf in _leaves(body))
         return "\n".join(self._held[id_] for id_ in wanted)
 
 

@@ -1,67 +1,145 @@
-"""How a span and a trajectory are written: structure in the row, every word in blocks; and how they are read back."""
+"""How spans and trajectories are written: structure in the row, every word in a block; and how they are read back.
+
+A row's body holds what it ``needs``: the references in it, each once. Fields with their default value are left out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
 
-from governance.records.content import AdmittedSpan
+from governance.records.content import AdmittedSpan, SpanContent
+from governance.records.span import Span
 from governance.records.trajectory import Trajectory
-from governance.store.blocks import BlockName, Collector, Owner, OwnerKind, value_of
+from governance.store.blocks import Ref, TraceWords
+
+_SPAN: Final = {
+    name: field.default for name, field in Span.model_fields.items() if name not in ("trace_id", "events", "links")
+}
+_PLAIN: Final = ("operation", "tool_name", "tool_call_id")
+_SIDES: Final = ("input", "output")
+_SINGLE: Final = ("tool_arguments", "tool_result")
+_CALL_WORDS: Final = ("arguments", "result", "error")
 
 
-def span_id(trace: str, span: str) -> str:
-    """The owner id of a span."""
-    return f"{trace}/{span}"
+class _Refer:
+    """Puts references in the place of words, and remembers which."""
+
+    def __init__(self, words: TraceWords) -> None:
+        self._words = words
+        self.needs: dict[Ref, None] = {}
+
+    def __call__(self, value: Any) -> Any:
+        if value is None:
+            return None
+        place = self._words.ref(value)
+        self.needs[place] = None
+        return place
 
 
-def write_span(item: AdmittedSpan, collector: Collector) -> dict[str, Any]:
-    """The row's body; words go to the collector."""
-    key = span_id(item.span.trace_id, item.span.span_id)
-    owner = collector.owner(Owner(item.tenant_id, OwnerKind.SPAN, key, item.subject))
-    body = item.plain()
-    content = body["content"]
+def words_of_span(item: AdmittedSpan) -> Iterator[Any]:
+    """Everything in a span that goes into a block."""
+    content = item.content
     if content is not None:
-        for role in ("input", "output"):
-            content[role] = [collector.ref(owner, role, message) for message in content[role]]
-        for role in ("tool_arguments", "tool_result"):
-            content[role] = collector.ref(owner, role, content[role])
-        for evaluation in content["evaluations"]:
-            evaluation["explanation"] = collector.ref(owner, "explanation", evaluation["explanation"])
-    return body
+        yield from content.input
+        yield from content.output
+        yield from (value for value in (content.tool_arguments, content.tool_result) if value is not None)
+        yield from (one.explanation for one in content.evaluations if one.explanation is not None)
 
 
-def read_span(body: dict[str, Any], blocks: Mapping[BlockName, Any]) -> AdmittedSpan:
-    """The span with its words back in place."""
-    content, tenant = body["content"], body["tenant_id"]
+def write_spans(items: Iterable[AdmittedSpan], words: TraceWords) -> dict[str, Any]:
+    """The body of a row of spans, by span id."""
+    refer = _Refer(words)
+    spans = [_write_span(item, refer) for item in sorted(items, key=lambda item: item.span.span_id)]
+    return {"needs": list(refer.needs), "spans": spans}
+
+
+def _write_span(item: AdmittedSpan, refer: _Refer) -> dict[str, Any]:
+    span, content = item.span, item.content
+    body = {name: value for name, default in _SPAN.items() if (value := getattr(span, name)) != default}
+    if span.events:
+        body["events"] = [event.plain() for event in span.events]
+    if span.links:
+        body["links"] = [link.plain() for link in span.links]
+    written: dict[str, Any] = {"span": body}
     if content is not None:
-        for role in ("input", "output"):
-            content[role] = [value_of(tenant, ref, blocks) for ref in content[role]]
-        for role in ("tool_arguments", "tool_result"):
-            content[role] = value_of(tenant, content[role], blocks)
-        for evaluation in content["evaluations"]:
-            evaluation["explanation"] = value_of(tenant, evaluation["explanation"], blocks)
-    return AdmittedSpan.model_validate(body)
+        written["content"] = _write_content(content, refer)
+    if item.withheld_reason is not None:
+        written["withheld_reason"] = item.withheld_reason
+    if item.mentions:
+        written["mentions"] = item.mentions
+    return written
 
 
-def write_trajectory(item: Trajectory, collector: Collector) -> dict[str, Any]:
-    """The row's body; words go to the collector."""
-    owner = collector.owner(Owner(item.tenant_id, OwnerKind.TRAJECTORY, item.id, item.subject))
-    body = item.plain()
-    for turn in body["turns"]:
-        turn["message"] = collector.ref(owner, turn["actor"], turn["message"])
-    for call in body["calls"]:
-        for role in ("arguments", "result", "error"):
-            call[role] = collector.ref(owner, role, call[role])
-    return body
+def _write_content(content: SpanContent, refer: _Refer) -> dict[str, Any]:
+    made: dict[str, Any] = {name: value for name in _PLAIN if (value := getattr(content, name)) is not None}
+    made |= {name: [refer(message) for message in side] for name in _SIDES if (side := getattr(content, name))}
+    made |= {name: refer(value) for name in _SINGLE if (value := getattr(content, name)) is not None}
+    if content.evaluations:
+        made["evaluations"] = [
+            one.model_dump(mode="json", exclude={"explanation"}) | {"explanation": refer(one.explanation)}
+            for one in content.evaluations
+        ]
+    if content.usage is not None:
+        made["usage"] = content.usage.plain()
+    if content.flags:
+        made["flags"] = content.flags
+    return made
 
 
-def read_trajectory(body: dict[str, Any], blocks: Mapping[BlockName, Any]) -> Trajectory:
+def read_spans(body: dict[str, Any], subject: str, words: TraceWords) -> list[AdmittedSpan]:
+    """The spans of a row, with their words back in place."""
+    return [_read_span(written, subject, words) for written in body["spans"]]
+
+
+def _read_span(written: dict[str, Any], subject: str, words: TraceWords) -> AdmittedSpan:
+    tenant_id, trace_id = words.key
+    content = written.get("content")
+    if content is not None:
+        for name in _SIDES:
+            content[name] = tuple(words.message(ref) for ref in content.get(name, ()))
+        for name in _SINGLE:
+            content[name] = words.value(content.get(name))
+        for one in content.get("evaluations", ()):
+            one["explanation"] = words.value(one["explanation"])
+    return AdmittedSpan(
+        tenant_id=tenant_id,
+        subject=subject,
+        span=Span.model_validate(written["span"] | {"trace_id": trace_id}),
+        content=None if content is None else SpanContent.model_validate(content),
+        withheld_reason=written.get("withheld_reason"),
+        mentions=written.get("mentions", ()),
+    )
+
+
+def words_of_run(item: Trajectory) -> Iterator[Any]:
+    """Everything in a trajectory that goes into a block."""
+    yield from (turn.message for turn in item.turns)
+    for call in item.calls:
+        yield from (value for name in _CALL_WORDS if (value := getattr(call, name)) is not None)
+
+
+def write_run(item: Trajectory, words: TraceWords) -> dict[str, Any]:
+    """The body of a trajectory's row."""
+    body = item.model_dump(mode="json", exclude={"turns", "calls"}, exclude_defaults=True)
+    refer = _Refer(words)
+    body["turns"] = [
+        turn.model_dump(mode="json", exclude={"message"}) | {"message": refer(turn.message)} for turn in item.turns
+    ]
+    apart = set(_CALL_WORDS)
+    body["calls"] = [
+        call.model_dump(mode="json", exclude=apart) | {name: refer(getattr(call, name)) for name in _CALL_WORDS}
+        for call in item.calls
+    ]
+    return {"needs": list(refer.needs), "run": body}
+
+
+def read_run(body: dict[str, Any], words: TraceWords) -> Trajectory:
     """The trajectory with its words back in place."""
-    tenant = body["tenant_id"]
-    for turn in body["turns"]:
-        turn["message"] = value_of(tenant, turn["message"], blocks)
-    for call in body["calls"]:
-        for role in ("arguments", "result", "error"):
-            call[role] = value_of(tenant, call[role], blocks)
-    return Trajectory.model_validate(body)
+    run = body["run"]
+    for turn in run["turns"]:
+        turn["message"] = words.message(turn["message"])
+    for call in run["calls"]:
+        for name in _CALL_WORDS:
+            call[name] = words.value(call[name])
+    return Trajectory.model_validate(run)

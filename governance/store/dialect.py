@@ -75,6 +75,12 @@ def is_retryable(error: DBAPIError) -> bool:
     return state in RETRY_STATES or locked
 
 
+def insert(connection: Connection, table: type[Base], rows: Sequence[Row]) -> None:
+    """Insert rows whose keys nobody else can have."""
+    if rows:
+        connection.execute(table.__table__.insert(), list(rows))  # type: ignore[attr-defined]
+
+
 def insert_new(connection: Connection, table: type[Base], rows: Sequence[Row]) -> None:
     """Insert the rows whose key is not there yet; leave the others as they are."""
     if not rows:
@@ -102,6 +108,11 @@ def upsert(connection: Connection, table: type[Base], rows: Sequence[Row], updat
             lite.on_conflict_do_update(index_elements=keys, set_={name: lite.excluded[name] for name in update}),
             list(rows),
         )
+
+
+def locks_rows(connection: Connection) -> bool:
+    """Whether writers lock rows; SQLite's writer holds the file."""
+    return connection.dialect.name == "postgresql"
 
 
 def lock_rows(connection: Connection, statement: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:

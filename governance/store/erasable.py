@@ -18,7 +18,7 @@ from governance.ports.erasable import Erasable
 from governance.records.erasure import ArtifactState, ErasedArtifact
 from governance.records.lineage import Node, NodeKind
 from governance.records.trajectory import UNKNOWN_SUBJECT
-from governance.store import citations, dialect, findings, lineage, schema, spans, trajectories, worlds
+from governance.store import citations, dialect, findings, lineage, release, schema, spans, trajectories, worlds
 from governance.store.chunks import chunks
 from governance.store.kit import Kit
 from governance.store.lineage import node
@@ -77,7 +77,7 @@ class _Erasure:
     def run(self) -> Sequence[ErasedArtifact]:
         tenant_id, subject = self._person
         held = findings.find(self._connection, tenant_id, subject)
-        left = citations.leave_patterns(self._connection, tenant_id, subject, held.trajectories)
+        left = citations.leave_patterns(self._connection, self._kit, self._person, held.trajectories)
         self._artifacts.extend(left.artifacts)
         starts = [node(NodeKind.SUBJECT, tenant_id, subject), *left.groundless]
         starts += [node(NodeKind.TRAJECTORY, id_) for id_ in held.trajectories]
@@ -145,11 +145,11 @@ class _Erasure:
     def _delete_traces(self, held: findings.Findings) -> None:
         tenant_id, _ = self._person
         trajectories.delete_trajectories(self._connection, [(tenant_id, id_) for id_ in held.trajectories])
-        spans.delete_spans(self._connection, held.spans)
         counts = dict.fromkeys(held.trajectories, 0)
-        for tenant, trace, _ in held.spans:
-            key = f"{tenant}/{trace}"
-            counts[key] = counts.get(key, 0) + 1
+        for key in held.spans:
+            id_ = f"{key[0]}/{key[1]}"
+            counts[id_] = counts.get(id_, 0) + spans.delete_spans(self._connection, [key])
+        release.tidy(self._connection, self._kit, ((tenant_id, id_.rpartition("/")[2]) for id_ in counts))
         for id_, number in sorted(counts.items()):
             self._mark([node(NodeKind.TRAJECTORY, id_)], ArtifactState.DELETED, f"with {number} spans")
 

@@ -17,7 +17,7 @@ from governance.records.trajectory import UNKNOWN_SUBJECT
 from governance.store import dialect, schema
 from governance.store.chunks import chunks
 from governance.store.tables_evidence import LineageRow
-from governance.store.tables_traces import MentionRow, SpanRow, TrajectoryRow
+from governance.store.tables_traces import MentionRow, SpansRow, TrajectoryRow
 
 STAYING = frozenset({"suppressions", "erasures"})
 """What keeps a person out, and what proves that they left."""
@@ -27,7 +27,8 @@ STAYING = frozenset({"suppressions", "erasures"})
 class Findings:
     """Keys of what is the person's."""
 
-    spans: tuple[tuple[str, str, str], ...]
+    spans: tuple[tuple[str, str, int], ...]
+    """Rows of spans."""
     trajectories: tuple[str, ...]
 
 
@@ -35,9 +36,9 @@ def find(connection: Connection, tenant_id: str, subject: str) -> Findings:
     """The person's spans and trajectories."""
     mine, named = _traces(connection, tenant_id, subject)
     spans = {
-        (tenant_id, trace, span)
+        (tenant_id, trace, number)
         for traces, subjects in ((mine, (subject, UNKNOWN_SUBJECT)), (named, None))
-        for trace, span in _spans(connection, tenant_id, traces, subjects)
+        for trace, number in _spans(connection, tenant_id, traces, subjects)
     }
     ids = set(_trajectories(connection, tenant_id, mine, (subject, UNKNOWN_SUBJECT)))
     ids.update(_trajectories(connection, tenant_id, named, None))
@@ -52,7 +53,7 @@ def count(connection: Connection, tenant_id: str, subject: str) -> int:
             table = column.class_
             where = (table.tenant_id == tenant_id, column == subject)
             total += connection.scalar(select(func.count()).select_from(table).where(*where)) or 0
-    owned = select(func.count()).where(SpanRow.tenant_id == tenant_id, SpanRow.subject == subject)
+    owned = select(func.count()).where(SpansRow.tenant_id == tenant_id, SpansRow.subject == subject)
     total += len(find(connection, tenant_id, subject).spans) - (connection.scalar(owned) or 0)
     edges = select(func.count()).select_from(LineageRow).where(names_person(tenant_id, subject))
     return total + (connection.scalar(edges) or 0)
@@ -77,7 +78,7 @@ def names_person(tenant_id: str, subject: str) -> ColumnElement[bool]:
 
 def _traces(connection: Connection, tenant_id: str, subject: str) -> tuple[list[str], list[str]]:
     mine: set[str] = set()
-    for row in (SpanRow, TrajectoryRow):
+    for row in (SpansRow, TrajectoryRow):
         statement = select(row.trace_id).where(row.tenant_id == tenant_id, row.subject == subject).distinct()
         mine.update(connection.scalars(statement))
     mentions = select(MentionRow.trace_id).where(MentionRow.tenant_id == tenant_id, MentionRow.mention == subject)
@@ -86,14 +87,14 @@ def _traces(connection: Connection, tenant_id: str, subject: str) -> tuple[list[
 
 def _spans(
     connection: Connection, tenant_id: str, traces: Sequence[str], subjects: Sequence[str] | None
-) -> Iterable[tuple[str, str]]:
+) -> Iterable[tuple[str, int]]:
     for part in chunks(traces, dialect.CHUNK):
-        statement = select(SpanRow.trace_id, SpanRow.span_id).where(
-            SpanRow.tenant_id == tenant_id, SpanRow.trace_id.in_(part)
+        statement = select(SpansRow.trace_id, SpansRow.number).where(
+            SpansRow.tenant_id == tenant_id, SpansRow.trace_id.in_(part)
         )
         if subjects is not None:
-            statement = statement.where(SpanRow.subject.in_(subjects))
-        yield from ((trace, span) for trace, span in connection.execute(statement))
+            statement = statement.where(SpansRow.subject.in_(subjects))
+        yield from ((trace, number) for trace, number in connection.execute(statement))
 
 
 def _trajectories(

@@ -1,14 +1,16 @@
-"""``store.spans``: what came in, merged.
+"""``store.spans``: what came in, merged, and assembled as it comes.
 
-Merging any batch again, in any order, from any number of writers, changes
-nothing: the writer holds the trace while it reads, merges and writes, and ``merge`` is commutative, associative and
-idempotent.
+1. Merging any batch again, in any order, from any number of writers, changes nothing: the writer holds the trace while
+   it reads, merges and writes, and ``merge`` is commutative, associative and idempotent.
+2. The spans of a trace lie in rows of up to ``ROW`` spans of one person, so that a person leaves by whole rows.
+3. A trace that changed is assembled in the same transaction when the caller says how. One whose assembly fails, or
+   that something else changed (``touch``), is remembered as dirty until it has been assembled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from sqlalchemy import Connection, delete, select, tuple_, update
 
@@ -16,18 +18,19 @@ from governance.records.content import AdmittedSpan
 from governance.records.ledger import Fate
 from governance.records.rights import Purpose
 from governance.records.trajectory import UNKNOWN_SUBJECT
-from governance.store import blocks, dialect, rights
-from governance.store.base import dump_json
+from governance.store import dialect, release, rights
+from governance.store.blocks import TraceKey, Words, by_tenant
 from governance.store.chunks import chunks
-from governance.store.codec import read_span, span_id, write_span
+from governance.store.held import Held, held_traces, write_rows
 from governance.store.kit import Kit
-from governance.store.tables_traces import MentionRow, SpanRow, TraceVersionRow
+from governance.store.tables_traces import MentionRow, SpansRow, TraceVersionRow
 
-SpanKey = tuple[str, str, str]
-"""(tenant_id, trace_id, span_id)."""
-TraceKey = tuple[str, str]
-"""(tenant_id, trace_id)."""
 Merge = Callable[[AdmittedSpan, AdmittedSpan], AdmittedSpan]
+RowKey = tuple[str, str, int]
+"""(tenant_id, trace_id, number) of a row of spans."""
+Traces = Mapping[TraceKey, list[AdmittedSpan]]
+Assemble = Callable[[Connection, Words, Traces], Iterable[TraceKey]]
+"""Given changed traces with all their spans, does what follows from them; gives those that it assembled."""
 
 
 class DirtyTrace(NamedTuple):
@@ -45,12 +48,12 @@ class Spans:
         """Shares the store's kit."""
         self._kit = kit
 
-    def merge(self, spans: Sequence[AdmittedSpan], merge: Merge) -> list[Fate]:
+    def merge(self, spans: Sequence[AdmittedSpan], merge: Merge, assemble: Assemble | None = None) -> list[Fate]:
         """Store or merge each span and say what became of it, in order.
 
         ``rejected`` means that the person was suppressed between the door and here.
         """
-        return self._kit.db.run(lambda connection: self._merge(connection, spans, merge))
+        return self._kit.db.run(lambda connection: self._merge(connection, spans, merge, assemble))
 
     def trace(self, tenant_id: str, trace_id: str, purpose: Purpose) -> list[AdmittedSpan]:
         """The trace's spans that ``purpose`` may use, by (start, span id).
@@ -58,16 +61,17 @@ class Spans:
         A span that identifies nobody belongs to the one person whom its trace identifies.
         """
         now = self._kit.clock.now()
+        key = (tenant_id, trace_id)
         with self._kit.reading(purpose) as connection:
             self._kit.log_comply(connection, purpose, [tenant_id], f"trace:{trace_id}")
-            found = _load(connection, [(tenant_id, trace_id)])
-            known = {span.subject for span in found.values()} - {UNKNOWN_SUBJECT}
+            found = held_traces(connection, Words(connection, self._kit), [key]).get(key)
+            spans = [] if found is None else found.spans()
+            known = {span.subject for span in spans} - {UNKNOWN_SUBJECT}
             heir = known.pop() if len(known) == 1 else UNKNOWN_SUBJECT
-            owners = {key: heir if span.subject == UNKNOWN_SUBJECT else span.subject for key, span in found.items()}
-            people = {(tenant_id, subject) for subject in owners.values()}
+            owners = [heir if span.subject == UNKNOWN_SUBJECT else span.subject for span in spans]
+            people = {(tenant_id, subject) for subject in owners}
             verdicts = rights.read_verdicts(connection, purpose, people, now)
-        allowed = [span for key, span in found.items() if verdicts[tenant_id, owners[key]].allowed]
-        return sorted(allowed, key=lambda item: (item.span.start_unix_nano, item.span.span_id))
+        return [span for span, owner in zip(spans, owners, strict=True) if verdicts[tenant_id, owner].allowed]
 
     def dirty_traces(self) -> list[DirtyTrace]:
         """The traces that changed since they were last assembled, by (tenant, trace)."""
@@ -90,101 +94,101 @@ class Spans:
         )
         self._kit.db.run(lambda connection: connection.execute(statement))
 
-    def _merge(self, connection: Connection, spans: Sequence[AdmittedSpan], merge: Merge) -> list[Fate]:
+    def _merge(
+        self, connection: Connection, spans: Sequence[AdmittedSpan], merge: Merge, assemble: Assemble | None
+    ) -> list[Fate]:
         traces = sorted({(item.tenant_id, item.span.trace_id) for item in spans})
         dialect.lock_names(connection, (f"trace:{tenant}/{trace}" for tenant, trace in traces))
         gone = rights.suppressed(connection, {(item.tenant_id, item.subject) for item in spans}, None)
-        current = _load(connection, traces)
-        changed: dict[SpanKey, AdmittedSpan] = {}
+        words = Words(connection, self._kit)
+        held = held_traces(connection, words, traces)
         fates: list[Fate] = []
         for item in spans:
-            key = (item.tenant_id, item.span.trace_id, item.span.span_id)
+            key = (item.tenant_id, item.span.trace_id)
             if (item.tenant_id, item.subject) in gone:
                 fates.append(Fate.REJECTED)
                 continue
-            fate, result = _fold(current.get(key), item, merge)
-            fates.append(fate)
-            if fate is not Fate.DUPLICATE:
-                current[key] = changed[key] = result
-        self._write(connection, changed)
+            fates.append(held.setdefault(key, Held(key)).fold(item, merge))
+        changed = {key: found for key, found in held.items() if found.changed}
+        if changed:
+            self._write(connection, words, changed, assemble)
         return fates
 
-    def _write(self, connection: Connection, changed: dict[SpanKey, AdmittedSpan]) -> None:
-        if not changed:
-            return
-        collector = blocks.Collector(self._kit)
-        expires_at = self._kit.expires(SpanRow)
-        rows = [
-            {
-                "tenant_id": key[0],
-                "trace_id": key[1],
-                "span_id": key[2],
-                "subject": item.subject,
-                "start_unix_nano": f"{item.span.start_unix_nano:020d}",
-                "body": write_span(item, collector),
-                "expires_at": expires_at,
-            }
-            for key, item in sorted(changed.items())
-        ]
-        dialect.upsert(connection, SpanRow, rows, ["subject", "start_unix_nano", "body"])
-        blocks.replace(connection, self._kit, collector)
+    def _write(
+        self, connection: Connection, words: Words, changed: Mapping[TraceKey, Held], assemble: Assemble | None
+    ) -> None:
+        before = [key for key, found in changed.items() if found.stored]
+        write_rows(connection, words, changed.values(), self._kit.expires(SpansRow))
         _write_mentions(connection, changed)
-        self._touch(connection, {(key[0], key[1]) for key in changed})
+        versions = self._touch(connection, changed)
+        if assemble is not None:
+            whole = {key: found.spans() for key, found in changed.items()}
+            for key in assemble(connection, words, whole):
+                versions[key] = True
+        if before:
+            release.tidy(connection, self._kit, before)
+        _settle(connection, [key for key, clean in versions.items() if clean])
 
-    def _touch(self, connection: Connection, traces: set[TraceKey]) -> None:
+    def touch(self, traces: Iterable[TraceKey]) -> None:
+        """Something that belongs to the traces changed: they are dirty, those that there are."""
+        wanted = list(traces)
+        self._kit.db.run(lambda connection: _bump(connection, wanted))
+
+    def _touch(self, connection: Connection, traces: Iterable[TraceKey]) -> dict[TraceKey, bool]:
         expires_at = self._kit.expires(TraceVersionRow)
+        wanted = sorted(traces)
         rows = [
             {"tenant_id": tenant, "trace_id": trace, "version": 0, "clean": 0, "expires_at": expires_at}
-            for tenant, trace in sorted(traces)
+            for tenant, trace in wanted
         ]
         dialect.insert_new(connection, TraceVersionRow, rows)
-        for part in chunks(sorted(traces), dialect.CHUNK // 2):
-            key = tuple_(TraceVersionRow.tenant_id, TraceVersionRow.trace_id)
-            bump = update(TraceVersionRow).where(key.in_(part)).values(version=TraceVersionRow.version + 1)
-            connection.execute(bump)
+        _bump(connection, wanted)
+        return dict.fromkeys(wanted, False)
 
 
-def _fold(old: AdmittedSpan | None, new: AdmittedSpan, merge: Merge) -> tuple[Fate, AdmittedSpan]:
-    if old is None:
-        return Fate.STORED, new
-    merged = merge(old, new)
-    same = merged is old or dump_json(merged.plain()) == dump_json(old.plain())
-    return (Fate.DUPLICATE, old) if same else (Fate.UPDATED, merged)
+def _bump(connection: Connection, traces: Iterable[TraceKey]) -> None:
+    row = TraceVersionRow
+    for tenant_id, part in by_tenant(traces):
+        mine = (row.tenant_id == tenant_id, row.trace_id.in_(part))
+        connection.execute(update(row).where(*mine).values(version=row.version + 1))
 
 
-def _load(connection: Connection, traces: Sequence[TraceKey]) -> dict[SpanKey, AdmittedSpan]:
-    bodies: list[Any] = []
-    for part in chunks(traces, dialect.CHUNK // 2):
-        statement = select(SpanRow.body).where(tuple_(SpanRow.tenant_id, SpanRow.trace_id).in_(part))
-        bodies.extend(connection.scalars(statement))
-    keys: list[SpanKey] = [(b["tenant_id"], b["span"]["trace_id"], b["span"]["span_id"]) for b in bodies]
-    owners = [(tenant, blocks.OwnerKind.SPAN, span_id(trace, span)) for tenant, trace, span in keys]
-    held = blocks.load(connection, owners)
-    return {key: read_span(body, held) for key, body in zip(keys, bodies, strict=True)}
+def _settle(connection: Connection, traces: Iterable[TraceKey]) -> None:
+    """The traces are assembled as they are now; their writer holds them."""
+    row = TraceVersionRow
+    for tenant_id, part in by_tenant(traces):
+        connection.execute(
+            update(row).where(row.tenant_id == tenant_id, row.trace_id.in_(part)).values(clean=row.version)
+        )
 
 
-def _write_mentions(connection: Connection, changed: dict[SpanKey, AdmittedSpan]) -> None:
-    key = tuple_(MentionRow.tenant_id, MentionRow.trace_id, MentionRow.span_id)
-    for part in chunks(sorted(changed), dialect.CHUNK // 3):
-        connection.execute(delete(MentionRow).where(key.in_(part)))
+def _write_mentions(connection: Connection, changed: Mapping[TraceKey, Held]) -> None:
+    row = MentionRow
+    for tenant_id, part in by_tenant(key for key, found in changed.items() if found.stored):
+        connection.execute(delete(row).where(row.tenant_id == tenant_id, row.trace_id.in_(part)))
     rows = [
-        {"tenant_id": tenant, "trace_id": trace, "span_id": span, "mention": mention}
-        for (tenant, trace, span), item in sorted(changed.items())
-        for mention in sorted(set(item.mentions))
+        {"tenant_id": tenant, "trace_id": trace, "mention": mention}
+        for (tenant, trace), found in sorted(changed.items())
+        for mention in sorted({mention for item in found.spans() for mention in item.mentions})
     ]
     dialect.insert_new(connection, MentionRow, rows)
 
 
-def delete_spans(connection: Connection, keys: Iterable[SpanKey]) -> int:
-    """Delete spans with their words and mentions, and the counters of traces that have no span left."""
+def delete_spans(connection: Connection, keys: Iterable[RowKey]) -> int:
+    """Delete rows of spans, and mentions and counters of traces that have none left; how many spans they held.
+
+    Their words are left to ``release.tidy``.
+    """
     wanted = sorted(set(keys))
-    blocks.release(connection, [(t, blocks.OwnerKind.SPAN, span_id(trace, span)) for t, trace, span in wanted])
     gone = 0
+    row = SpansRow
     for part in chunks(wanted, dialect.CHUNK // 3):
-        key = tuple_(SpanRow.tenant_id, SpanRow.trace_id, SpanRow.span_id)
-        gone += connection.execute(delete(SpanRow).where(key.in_(part))).rowcount
-    for traces in chunks(sorted({(tenant, trace) for tenant, trace, _ in wanted}), dialect.CHUNK // 2):
-        row = TraceVersionRow
-        left = select(SpanRow.span_id).where(SpanRow.tenant_id == row.tenant_id, SpanRow.trace_id == row.trace_id)
-        connection.execute(delete(row).where(tuple_(row.tenant_id, row.trace_id).in_(traces), ~left.exists()))
+        named = tuple_(row.tenant_id, row.trace_id, row.number).in_(part)
+        gone += sum(connection.scalars(select(row.size).where(named)))
+        connection.execute(delete(row).where(named))
+    for tenant_id, traces in by_tenant((tenant, trace) for tenant, trace, _ in wanted):
+        for table in (TraceVersionRow, MentionRow):
+            left = select(row.number).where(row.tenant_id == table.tenant_id, row.trace_id == table.trace_id)
+            mine = (table.tenant_id == tenant_id, table.trace_id.in_(traces))
+            connection.execute(delete(table).where(*mine, ~left.exists()))
     return gone

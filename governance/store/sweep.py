@@ -12,13 +12,13 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, select, update
 
 from governance.policy.retention import expiry
-from governance.store import blocks, quarantine, schema, spans, trajectories
+from governance.store import quarantine, release, schema, spans, trajectories
 from governance.store.kit import Kit
 from governance.store.tables_learning import DatasetTable
 from governance.store.tables_releases import AdapterRow, DeploymentRow, ReleaseRow
-from governance.store.tables_traces import BlockRefRow, BlockRow, SpanRow, TraceVersionRow, TrajectoryRow
+from governance.store.tables_traces import SpansRow, TraceVersionRow, TrajectoryRow
 
-SPECIAL = frozenset({"spans", "trajectories", "blocks", "trace_versions", "quarantine"})
+SPECIAL = frozenset({"spans", "trajectories", "trace_versions", "quarantine"})
 """Tables whose rows hang together, swept by hand."""
 
 
@@ -32,27 +32,21 @@ def overdue(kit: Kit, now: datetime) -> dict[str, int]:
     with kit.db.read() as connection:
         found = {}
         for name, table in _expiring().items():
-            where = [table.expires_at <= now]
-            if table is BlockRow:
-                where.append(~_needed())
-            found[name] = connection.scalar(select(func.count()).select_from(table).where(*where)) or 0
+            found[name] = connection.scalar(select(func.count()).select_from(table).where(table.expires_at <= now)) or 0
     return {name: number for name, number in found.items() if number}
 
 
 def _sweep(connection: Connection, kit: Kit, now: datetime) -> dict[str, int]:
     _renew(connection, now)
-    row = SpanRow
-    keys = connection.execute(select(row.tenant_id, row.trace_id, row.span_id).where(row.expires_at <= now)).all()
-    ids = connection.execute(
-        select(TrajectoryRow.tenant_id, TrajectoryRow.id).where(TrajectoryRow.expires_at <= now)
-    ).all()
+    row, run = SpansRow, TrajectoryRow
+    keys = connection.execute(select(row.tenant_id, row.trace_id, row.number).where(row.expires_at <= now)).all()
+    runs = connection.execute(select(run.tenant_id, run.trace_id, run.id).where(run.expires_at <= now)).all()
     swept = {
-        "trajectories": trajectories.delete_trajectories(connection, [(tenant, id_) for tenant, id_ in ids]),
-        "spans": spans.delete_spans(connection, [(tenant, trace, span) for tenant, trace, span in keys]),
+        "trajectories": trajectories.delete_trajectories(connection, [(tenant, id_) for tenant, _, id_ in runs]),
+        "spans": spans.delete_spans(connection, [(tenant, trace, number) for tenant, trace, number in keys]),
         "quarantine": quarantine.expire(connection, kit, now)[0],
     }
-    names = connection.execute(select(BlockRow.tenant_id, BlockRow.digest).where(BlockRow.expires_at <= now)).all()
-    swept["blocks"] = blocks.drop_unreferenced(connection, [(tenant, digest) for tenant, digest in names])
+    swept["blocks"] = release.tidy(connection, kit, {(tenant, trace) for tenant, trace, _ in (*keys, *runs)})
     for name, table in _expiring().items():
         if name not in SPECIAL or table is TraceVersionRow:
             swept[name] = connection.execute(delete(table).where(table.expires_at <= now)).rowcount
@@ -80,11 +74,3 @@ def _renew(connection: Connection, now: datetime) -> None:
 def _expiring() -> dict[str, Any]:
     found: dict[str, Any] = {mapper.class_.__tablename__: mapper.class_ for mapper in schema.mappers()}
     return {name: table for name, table in found.items() if hasattr(table, "expires_at")}
-
-
-def _needed() -> Any:
-    return (
-        select(BlockRefRow.digest)
-        .where(BlockRefRow.tenant_id == BlockRow.tenant_id, BlockRefRow.digest == BlockRow.digest)
-        .exists()
-    )

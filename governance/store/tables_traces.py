@@ -5,47 +5,59 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKeyConstraint, Index
+from sqlalchemy import Index
 from sqlalchemy.orm import Mapped, mapped_column
 
 from governance.records.retention import RetentionClass
-from governance.store.base import Base, Json, Utc
+from governance.store.base import Base, Json, Packed, Utc
 
 
-class BlockRow(Base):
-    """One masked message body, tool argument or tool result of a tenant, under its keyed digest."""
+class BlockPackRow(Base):
+    """The blocks that a trace brought: message bodies, tool arguments and results, each in a slot of its own."""
 
-    __tablename__ = "blocks"
+    __tablename__ = "block_packs"
     retention_class = RetentionClass.CONTENT
     subject_path = "refs"
+    no_expiry = "dies with the last trace that needs a block of it"
     tenant_id: Mapped[str] = mapped_column(primary_key=True)
-    digest: Mapped[str] = mapped_column(primary_key=True)
-    body: Mapped[Any] = mapped_column(Json)
-    expires_at: Mapped[datetime] = mapped_column(Utc, index=True)
+    trace_id: Mapped[str] = mapped_column(primary_key=True)
+    first: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    """The slot of its first block; slots count through all packs of a trace."""
+    size: Mapped[int]
+    """How many slots it has; a block that nobody needs any more leaves its slot empty."""
+    body: Mapped[Any] = mapped_column(Packed)
+
+
+class BlockNameRow(Base):
+    """Where the block of a keyed digest is, so that another trace that says the same refers to it."""
+
+    __tablename__ = "block_names"
+    __table_args__ = ({"sqlite_with_rowid": False},)
+    retention_class = RetentionClass.CONTENT
+    subject_path = "refs"
+    no_expiry = "dies with its block"
+    tenant_id: Mapped[str] = mapped_column(primary_key=True)
+    digest: Mapped[bytes] = mapped_column(primary_key=True)
+    trace_id: Mapped[str]
+    slot: Mapped[int]
 
 
 class BlockRefRow(Base):
-    """Who still needs a block. The block dies with its last reference, in one transaction."""
+    """A trace that needs a block of another trace's pack."""
 
     __tablename__ = "block_refs"
-    __table_args__ = (
-        ForeignKeyConstraint(["tenant_id", "digest"], ["blocks.tenant_id", "blocks.digest"]),
-        Index(None, "tenant_id", "subject"),
-        Index(None, "tenant_id", "digest"),
-    )
+    __table_args__ = (Index(None, "tenant_id", "home_trace_id"), {"sqlite_with_rowid": False})
     retention_class = RetentionClass.CONTENT
-    subject_path = "subject"
-    no_expiry = "dies with the row that it belongs to"
+    subject_path = "refs"
+    no_expiry = "dies with the trace that refers"
     tenant_id: Mapped[str] = mapped_column(primary_key=True)
-    owner_kind: Mapped[str] = mapped_column(primary_key=True)
-    owner_id: Mapped[str] = mapped_column(primary_key=True)
-    digest: Mapped[str] = mapped_column(primary_key=True)
-    subject: Mapped[str]
-    role: Mapped[str]
+    trace_id: Mapped[str] = mapped_column(primary_key=True)
+    home_trace_id: Mapped[str] = mapped_column(primary_key=True)
+    slot: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
 
 
-class SpanRow(Base):
-    """A span after the door, its words replaced by references to blocks."""
+class SpansRow(Base):
+    """Some spans of one trace and one person, their words replaced by references to blocks."""
 
     __tablename__ = "spans"
     __table_args__ = (Index(None, "tenant_id", "subject"),)
@@ -53,32 +65,24 @@ class SpanRow(Base):
     subject_path = "subject"
     tenant_id: Mapped[str] = mapped_column(primary_key=True)
     trace_id: Mapped[str] = mapped_column(primary_key=True)
-    span_id: Mapped[str] = mapped_column(primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     subject: Mapped[str]
-    start_unix_nano: Mapped[str]
-    """Zero-padded digits: OTLP's unsigned 64-bit number does not fit a signed column."""
-    body: Mapped[Any] = mapped_column(Json)
+    size: Mapped[int]
+    """How many spans."""
+    body: Mapped[Any] = mapped_column(Packed)
     expires_at: Mapped[datetime] = mapped_column(Utc, index=True)
 
 
 class MentionRow(Base):
-    """A person named in the content of a span, by keyed identifier."""
+    """A person named in the content of a trace, by keyed identifier."""
 
     __tablename__ = "mentions"
-    __table_args__ = (
-        Index(None, "tenant_id", "mention"),
-        ForeignKeyConstraint(
-            ["tenant_id", "trace_id", "span_id"],
-            ["spans.tenant_id", "spans.trace_id", "spans.span_id"],
-            ondelete="CASCADE",
-        ),
-    )
+    __table_args__ = (Index(None, "tenant_id", "mention"),)
     retention_class = RetentionClass.CONTENT
     subject_path = "mention"
-    no_expiry = "dies with its span"
+    no_expiry = "dies with its trace"
     tenant_id: Mapped[str] = mapped_column(primary_key=True)
     trace_id: Mapped[str] = mapped_column(primary_key=True)
-    span_id: Mapped[str] = mapped_column(primary_key=True)
     mention: Mapped[str] = mapped_column(primary_key=True)
 
 
@@ -108,7 +112,7 @@ class TrajectoryRow(Base):
     session_id: Mapped[str]
     subject: Mapped[str]
     started_at: Mapped[datetime] = mapped_column(Utc)
-    body: Mapped[Any] = mapped_column(Json)
+    body: Mapped[Any] = mapped_column(Packed)
     expires_at: Mapped[datetime] = mapped_column(Utc, index=True)
 
 

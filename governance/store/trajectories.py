@@ -13,10 +13,10 @@ from governance.records.admissible import Admissible
 from governance.records.dataset import Exclusion
 from governance.records.rights import Purpose
 from governance.records.trajectory import Trajectory
-from governance.store import blocks, dialect, rights
-from governance.store.blocks import OwnerKind
+from governance.store import dialect, release, rights
+from governance.store.blocks import Words
 from governance.store.chunks import chunks
-from governance.store.codec import read_trajectory, write_trajectory
+from governance.store.codec import read_run, words_of_run, write_run
 from governance.store.kit import Kit
 from governance.store.tables_traces import TrajectoryRow
 
@@ -36,7 +36,15 @@ class Trajectories:
 
     def put_all(self, trajectories: Sequence[Trajectory]) -> None:
         """Store many at once. Those of suppressed people are not stored."""
-        self._kit.db.run(lambda connection: self._put(connection, trajectories))
+
+        def work(connection: Connection) -> None:
+            words = Words(connection, self._kit)
+            keys = [(item.tenant_id, item.trace_id) for item in trajectories]
+            words.load(keys)
+            put_runs(connection, self._kit, words, trajectories)
+            release.tidy(connection, self._kit, keys)
+
+        self._kit.db.run(work)
 
     def get(self, trajectory_id: str, purpose: Purpose) -> Trajectory:
         """One trajectory.
@@ -47,19 +55,19 @@ class Trajectories:
 
         """
         row = TrajectoryRow
-        statement = select(row.tenant_id, row.subject, row.body).where(row.id == trajectory_id)
+        statement = select(row.tenant_id, row.trace_id, row.subject, row.body).where(row.id == trajectory_id)
         with self._kit.reading(purpose) as connection:
             found = connection.execute(statement).first()
             if found is None:
                 raise NotFound(f"store: no trajectory {trajectory_id}")
-            tenant_id, subject, body = found
+            tenant_id, trace_id, subject, body = found
             self._kit.log_comply(connection, purpose, [tenant_id], f"trajectory:{trajectory_id}")
             verdict = rights.read_verdicts(connection, purpose, [(tenant_id, subject)], self._kit.clock.now())[
                 tenant_id, subject
             ]
             if not verdict.allowed:
                 raise PurposeDenied(f"store: trajectory {trajectory_id}: {purpose.value}: {verdict.reasons[0].value}")
-            return read_trajectory(body, blocks.load(connection, [(tenant_id, OwnerKind.TRAJECTORY, trajectory_id)]))
+            return _hydrate(connection, self._kit, {trajectory_id: (tenant_id, trace_id, body)})[0]
 
     def list(
         self,
@@ -87,7 +95,7 @@ class Trajectories:
             people = {(tenant_id, subject) for _, tenant_id, subject in found}
             judged = rights.read_verdicts(connection, purpose, people, moment, sharing=sharing)
             verdicts = {id_: judged[tenant_id, subject] for id_, tenant_id, subject in found}
-            rows = _hydrate(connection, [id_ for id_, _, _ in found if verdicts[id_].allowed])
+            rows = _read(connection, self._kit, [id_ for id_, _, _ in found if verdicts[id_].allowed])
         excluded = tuple(
             Exclusion(tenant_id=tenant_id, trajectory_id=id_, reason=verdicts[id_].reasons[0].value)
             for id_, tenant_id, _ in found
@@ -95,17 +103,22 @@ class Trajectories:
         )
         return Admissible(rows, excluded, verdicts)
 
-    def _put(self, connection: Connection, trajectories: Sequence[Trajectory]) -> None:
-        gone = rights.suppressed(connection, {(t.tenant_id, t.subject) for t in trajectories}, None)
-        latest = {item.id: item for item in trajectories if (item.tenant_id, item.subject) not in gone}
-        collector = blocks.Collector(self._kit)
-        expires_at = self._kit.expires(TrajectoryRow)
-        rows = [_row(latest[id_], collector) | {"expires_at": expires_at} for id_ in sorted(latest)]
-        dialect.upsert(connection, TrajectoryRow, rows, UPDATED)
-        blocks.replace(connection, self._kit, collector)
+
+def put_runs(connection: Connection, kit: Kit, words: Words, trajectories: Sequence[Trajectory]) -> None:
+    """Store trajectories, the words of whose traces are in ``words``; what they lost is left to ``release.tidy``."""
+    gone = rights.suppressed(connection, {(t.tenant_id, t.subject) for t in trajectories}, None)
+    latest = {item.id: item for item in trajectories if (item.tenant_id, item.subject) not in gone}
+    for item in latest.values():
+        of_trace = words.of((item.tenant_id, item.trace_id))
+        for value in words_of_run(item):
+            of_trace.note(value)
+    words.settle()
+    expires_at = kit.expires(TrajectoryRow)
+    rows = [_row(latest[id_], words) | {"expires_at": expires_at} for id_ in sorted(latest)]
+    dialect.upsert(connection, TrajectoryRow, rows, UPDATED)
 
 
-def _row(item: Trajectory, collector: blocks.Collector) -> dict[str, Any]:
+def _row(item: Trajectory, words: Words) -> dict[str, Any]:
     return {
         "id": item.id,
         "tenant_id": item.tenant_id,
@@ -113,20 +126,38 @@ def _row(item: Trajectory, collector: blocks.Collector) -> dict[str, Any]:
         "session_id": item.session_id,
         "subject": item.subject,
         "started_at": item.started_at,
-        "body": write_trajectory(item, collector),
+        "body": write_run(item, words.of((item.tenant_id, item.trace_id))),
     }
 
 
-def _hydrate(connection: Connection, ids: Sequence[str]) -> tuple[Trajectory, ...]:
-    bodies: dict[str, Any] = {}
-    owners = []
+def _read(connection: Connection, kit: Kit, ids: Sequence[str]) -> tuple[Trajectory, ...]:
+    row = TrajectoryRow
+    found: dict[str, tuple[str, str, Any]] = {}
     for part in chunks(ids, dialect.CHUNK):
-        statement = select(TrajectoryRow.id, TrajectoryRow.tenant_id, TrajectoryRow.body)
-        for id_, tenant_id, body in connection.execute(statement.where(TrajectoryRow.id.in_(part))):
-            bodies[id_] = body
-            owners.append((tenant_id, OwnerKind.TRAJECTORY, id_))
-    held = blocks.load(connection, owners)
-    return tuple(read_trajectory(bodies[id_], held) for id_ in ids)
+        statement = select(row.id, row.tenant_id, row.trace_id, row.body).where(row.id.in_(part))
+        found |= {id_: (tenant_id, trace_id, body) for id_, tenant_id, trace_id, body in connection.execute(statement)}
+    return _hydrate(connection, kit, {id_: found[id_] for id_ in ids})
+
+
+def _hydrate(connection: Connection, kit: Kit, bodies: dict[str, tuple[str, str, Any]]) -> tuple[Trajectory, ...]:
+    """The trajectories of these (tenant, trace, body), with their words."""
+    words = Words(connection, kit)
+    words.load({(tenant_id, trace_id) for tenant_id, trace_id, _ in bodies.values()})
+    return tuple(read_run(body, words.of((tenant_id, trace_id))) for tenant_id, trace_id, body in bodies.values())
+
+
+def words_of(connection: Connection, kit: Kit, ids: Iterable[str]) -> dict[str, list[Any]]:
+    """Trajectory id to the blocks that its row needs."""
+    row = TrajectoryRow
+    words, found = Words(connection, kit), []
+    for part in chunks(sorted(set(ids)), dialect.CHUNK):
+        statement = select(row.id, row.tenant_id, row.trace_id, row.body).where(row.id.in_(part))
+        found += list(connection.execute(statement))
+    words.load({(tenant_id, trace_id) for _, tenant_id, trace_id, _ in found})
+    return {
+        id_: [words.of((tenant_id, trace_id)).value(ref) for ref in body["needs"]]
+        for id_, tenant_id, trace_id, body in found
+    }
 
 
 def subjects_of(connection: Connection, ids: Iterable[str]) -> dict[str, tuple[str, str]]:
@@ -140,10 +171,8 @@ def subjects_of(connection: Connection, ids: Iterable[str]) -> dict[str, tuple[s
 
 
 def delete_trajectories(connection: Connection, ids: Iterable[tuple[str, str]]) -> int:
-    """Delete trajectories (tenant_id, id) with their words."""
-    wanted = sorted(set(ids))
-    blocks.release(connection, [(tenant_id, OwnerKind.TRAJECTORY, id_) for tenant_id, id_ in wanted])
+    """Delete trajectories (tenant_id, id). Their words are left to ``release.tidy``."""
     gone = 0
-    for part in chunks([id_ for _, id_ in wanted], dialect.CHUNK):
+    for part in chunks(sorted({id_ for _, id_ in ids}), dialect.CHUNK):
         gone += connection.execute(delete(TrajectoryRow).where(TrajectoryRow.id.in_(part))).rowcount
     return gone

@@ -9,6 +9,7 @@ from sqlalchemy import (
     ForeignKeyConstraint,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -26,13 +27,53 @@ TIME = DateTime(timezone=True)
 TABLES = MetaData(naming_convention=NAMING)
 
 Table(
-    "blocks",
+    "block_names",
     TABLES,
     Column("tenant_id", String, primary_key=True),
-    Column("digest", String, primary_key=True),
-    Column("body", Text, nullable=False),
+    Column("digest", LargeBinary, primary_key=True),
+    Column("trace_id", String, nullable=False),
+    Column("slot", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+Table(
+    "block_packs",
+    TABLES,
+    Column("tenant_id", String, primary_key=True),
+    Column("trace_id", String, primary_key=True),
+    Column("first", Integer, primary_key=True, autoincrement=False),
+    Column("size", Integer, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+Table(
+    "block_refs",
+    TABLES,
+    Column("tenant_id", String, primary_key=True),
+    Column("trace_id", String, primary_key=True),
+    Column("home_trace_id", String, primary_key=True),
+    Column("slot", Integer, primary_key=True, autoincrement=False),
+    Index("ix_block_refs_tenant_id_home_trace_id", "tenant_id", "home_trace_id"),
+    sqlite_with_rowid=False,
+)
+Table(
+    "mentions",
+    TABLES,
+    Column("tenant_id", String, primary_key=True),
+    Column("trace_id", String, primary_key=True),
+    Column("mention", String, primary_key=True),
+    Index("ix_mentions_tenant_id_mention", "tenant_id", "mention"),
+)
+Table(
+    "spans",
+    TABLES,
+    Column("tenant_id", String, primary_key=True),
+    Column("trace_id", String, primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("subject", String, nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("body", LargeBinary, nullable=False),
     Column("expires_at", TIME, nullable=False),
-    Index("ix_blocks_expires_at", "expires_at"),
+    Index("ix_spans_expires_at", "expires_at"),
+    Index("ix_spans_tenant_id_subject", "tenant_id", "subject"),
 )
 Table(
     "consent_events",
@@ -78,19 +119,6 @@ Table(
     Index("ix_signals_trajectory_id", "trajectory_id"),
 )
 Table(
-    "spans",
-    TABLES,
-    Column("tenant_id", String, primary_key=True),
-    Column("trace_id", String, primary_key=True),
-    Column("span_id", String, primary_key=True),
-    Column("subject", String, nullable=False),
-    Column("start_unix_nano", String, nullable=False),
-    Column("body", Text, nullable=False),
-    Column("expires_at", TIME, nullable=False),
-    Index("ix_spans_expires_at", "expires_at"),
-    Index("ix_spans_tenant_id_subject", "tenant_id", "subject"),
-)
-Table(
     "suppressions",
     TABLES,
     Column("tenant_id", String, primary_key=True),
@@ -117,7 +145,7 @@ Table(
     Column("session_id", String, nullable=False),
     Column("subject", String, nullable=False),
     Column("started_at", TIME, nullable=False),
-    Column("body", Text, nullable=False),
+    Column("body", LargeBinary, nullable=False),
     Column("expires_at", TIME, nullable=False),
     Index("ix_trajectories_expires_at", "expires_at"),
     Index("ix_trajectories_tenant_id_started_at", "tenant_id", "started_at"),
@@ -134,31 +162,6 @@ Table(
     Column("expires_at", TIME, nullable=False),
     Index("ix_worlds_expires_at", "expires_at"),
     Index("ix_worlds_tenant_id_source_digest", "tenant_id", "source_digest", unique=True),
-)
-Table(
-    "block_refs",
-    TABLES,
-    Column("tenant_id", String, primary_key=True),
-    Column("owner_kind", String, primary_key=True),
-    Column("owner_id", String, primary_key=True),
-    Column("digest", String, primary_key=True),
-    Column("subject", String, nullable=False),
-    Column("role", String, nullable=False),
-    ForeignKeyConstraint(["tenant_id", "digest"], ["blocks.tenant_id", "blocks.digest"]),
-    Index("ix_block_refs_tenant_id_digest", "tenant_id", "digest"),
-    Index("ix_block_refs_tenant_id_subject", "tenant_id", "subject"),
-)
-Table(
-    "mentions",
-    TABLES,
-    Column("tenant_id", String, primary_key=True),
-    Column("trace_id", String, primary_key=True),
-    Column("span_id", String, primary_key=True),
-    Column("mention", String, primary_key=True),
-    ForeignKeyConstraint(
-        ["tenant_id", "trace_id", "span_id"], ["spans.tenant_id", "spans.trace_id", "spans.span_id"], ondelete="CASCADE"
-    ),
-    Index("ix_mentions_tenant_id_mention", "tenant_id", "mention"),
 )
 Table(
     "world_subjects",
