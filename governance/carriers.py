@@ -27,7 +27,6 @@ STRUCTURAL_KEYS: Final = CLIENT_KEYS | {
     "deployment.environment", "deployment.environment.name", "telemetry.sdk.name", "telemetry.sdk.language",
     "telemetry.sdk.version",
 }  # fmt: skip
-SHORTEST_ID: Final = 6
 _CONTENT: Final = re.compile(
     r"gen_ai\.(?:input\.messages|output\.messages|system_instructions|tool\.call\.(?:arguments|result)|prompt\b.*|"
     r"completion\b.*|content\..*)|(?:input|output)\.(?:value|mime_type)|llm\.(?:input|output)_messages\b.*"
@@ -39,6 +38,9 @@ _CONTENT_EVENT: Final = re.compile(
 
 def without_content(span: Span) -> Span:
     """The span without the attributes and events whose messages its content holds."""
+    said = any(_CONTENT.fullmatch(key) for key in span.attributes)
+    if not said and not any(_CONTENT_EVENT.fullmatch(event.name) for event in span.events):
+        return span
     return span.model_copy(
         update={
             "attributes": {key: value for key, value in span.attributes.items() if not _CONTENT.fullmatch(key)},
@@ -49,6 +51,10 @@ def without_content(span: Span) -> Span:
 
 def without_server_keys(span: Span) -> Span:
     """The span without keys that only the server may set."""
+    maps = [span.attributes, span.resource, *(event.attributes for event in span.events)]
+    maps += [link.attributes for link in span.links]
+    if not any(_is_servers(key) for held in maps for key in held):
+        return span
     return _each(span, lambda held: {key: value for key, value in held.items() if not _is_servers(key)})
 
 
@@ -63,6 +69,8 @@ def without_words(span: Span) -> Span:
 
 def with_subject(masked: Span, source: Span, keys: Sequence[str], raw_id: str, subject: str) -> Span:
     """The masked span with the subject's hash in the attributes that carried the person's raw id in ``source``."""
+    if not any(key in held for key in keys for held in (source.attributes, source.resource)):
+        return masked
 
     def named(held: Attributes, before: Attributes) -> Attributes:
         return {
@@ -75,27 +83,6 @@ def with_subject(masked: Span, source: Span, keys: Sequence[str], raw_id: str, s
             "resource": named(masked.resource, source.resource),
         }
     )
-
-
-def id_pattern(raw_id: str | None) -> re.Pattern[str] | None:
-    """Where a person's raw id stands in a text, if it is distinctive enough to be looked for in texts.
-
-    A mail address is left to masking, which gives it one surrogate wherever it stands.
-    """
-    if not raw_id or len(raw_id) < SHORTEST_ID or "@" in raw_id or not any(char.isdigit() for char in raw_id):
-        return None
-    return re.compile(rf"(?<![\w@.\-]){re.escape(raw_id)}(?![\w@]|[.\-]\w)")
-
-
-def replace_in_texts(value: Any, pattern: re.Pattern[str], subject: str) -> Any:
-    """The JSON value with the person's raw id replaced in every string."""
-    if isinstance(value, str):
-        return pattern.sub(subject, value)
-    if isinstance(value, dict):
-        return {key: replace_in_texts(item, pattern, subject) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [replace_in_texts(item, pattern, subject) for item in value]
-    return value
 
 
 def strings_of(span: Span) -> dict[str, Any]:

@@ -19,10 +19,12 @@ from datetime import datetime
 from typing import Any, Final
 
 from governance import carriers
+from governance.masked_drafts import Draft, masked_drafts
 from governance.masking.surrogate import Surrogates
+from governance.own_id import OwnId
 from governance.ports.clock import Clock, IdFactory, RandomIds
 from governance.ports.keys import KeyProvider
-from governance.ports.masker import Masked, Masker
+from governance.ports.masker import Masker
 from governance.records.audit import AuditEvent
 from governance.records.content import AdmittedSpan, SpanContent
 from governance.records.rights import Purpose, Reason
@@ -35,7 +37,6 @@ SUBJECT_ATTRIBUTES: Final = ("user.id", "enduser.id")
 KEEPING: Final = tuple(purpose for purpose in Purpose if purpose not in {Purpose.SERVE, Purpose.COMPLY})
 """The purposes for which what was said may be kept at all."""
 Item = tuple[Span, SpanContent, str | None]
-Draft = tuple[Span, SpanContent | None]
 
 
 @dataclass(frozen=True)
@@ -93,13 +94,26 @@ class Door:
             None if subject in erased else _draft(item, keep=subject in keeping)
             for item, subject in zip(items, subjects, strict=True)
         ]
-        masked = iter(self._masker.mask(tenant_id, [_carried(draft) for draft in drafts if draft is not None]))
+        masked = masked_drafts(self._masker, tenant_id, [draft for draft in drafts if draft is not None])
+        own_ids = {subject: OwnId(owner, subject) for owner, subject in zip(owners, subjects, strict=True)}
         admitted: list[AdmittedSpan | Refusal] = []
         for (span, _, _), draft, owner, subject in zip(items, drafts, owners, subjects, strict=True):
             if draft is None:
                 admitted.append(Refusal(Reason.SUPPRESSED.value, span.trace_id, span.span_id))
-            else:
-                admitted.append(self._admitted(tenant_id, draft, next(masked), owner, subject))
+                continue
+            made, content, mentions = next(masked)(own_ids[subject])
+            if owner:
+                made = carriers.with_subject(made, draft[0], self._attributes, owner, subject)
+            admitted.append(
+                AdmittedSpan(
+                    tenant_id=tenant_id,
+                    subject=subject,
+                    span=made,
+                    content=content,
+                    withheld_reason=Reason.CONTENT_WITHHELD.value if content is None else None,
+                    mentions=mentions,
+                )
+            )
         self._log(tenant_id, "admit_spans", f"batch of {len(items)}", _tally(admitted))
         return admitted
 
@@ -143,23 +157,6 @@ class Door:
             verdicts = self._store.rights.verdicts(purpose, people, now)
             kept |= {subject for (_, subject), verdict in verdicts.items() if verdict.allowed}
         return kept
-
-    def _admitted(self, tenant_id: str, draft: Draft, masked: Masked, owner: str | None, subject: str) -> AdmittedSpan:
-        """The masked span; what masking left of the person's raw id becomes their hash."""
-        span, content = draft
-        own_id = carriers.id_pattern(owner)
-        value = masked.value if own_id is None else carriers.replace_in_texts(masked.value, own_id, subject)
-        made = carriers.with_strings(span, value["span"])
-        if owner:
-            made = carriers.with_subject(made, span, self._attributes, owner, subject)
-        return AdmittedSpan(
-            tenant_id=tenant_id,
-            subject=subject,
-            span=made,
-            content=None if content is None else SpanContent.parse(value["content"], "masked content"),
-            withheld_reason=Reason.CONTENT_WITHHELD.value if content is None else None,
-            mentions=() if content is None else tuple(sorted({finding.mention for finding in masked.findings})),
-        )
 
     def _tables(
         self, tenant_id: str, source: World, schema: WorldSchema
@@ -227,12 +224,6 @@ def _draft(item: Item, *, keep: bool) -> Draft:
     span, content, _ = item
     bare = carriers.without_server_keys(span)
     return (carriers.without_content(bare), content) if keep else (carriers.without_words(bare), None)
-
-
-def _carried(draft: Draft) -> dict[str, Any]:
-    """Everything of a span that masking must see."""
-    span, content = draft
-    return {"span": carriers.strings_of(span), "content": None if content is None else content.plain()}
 
 
 def _tally(admitted: Sequence[AdmittedSpan | Refusal]) -> dict[str, int]:

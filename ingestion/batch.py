@@ -9,6 +9,7 @@ from governance.records.content import SpanContent
 from governance.records.ledger import Fate
 from governance.records.span import Span
 from ingestion import dialects
+from ingestion.dialects.histories import remember
 from ingestion.envelope import Envelope
 from ingestion.errors import DecodeError
 from ingestion.people import Subjects
@@ -73,12 +74,13 @@ def chunks(spans: Iterable[Span], size: int) -> Iterator[list[Span]]:
 
 
 def items(tenant_id: str, spans: Iterable[Span], subjects: Subjects, owners: Mapping[str, str]) -> list[Item]:
-    """What the door takes. A span that names nobody has the person of its trace."""
-    return [
-        (
-            dialects.strip(span),
-            dialects.read(span),
-            subjects.raw_id(tenant_id, span) or owners.get(span.trace_id),
-        )
-        for span in spans
-    ]
+    """What the door takes, by trace and start. A span that names nobody has the person of its trace."""
+    with remember():
+        return [
+            (
+                dialects.strip(span),
+                dialects.read(span),
+                subjects.raw_id(tenant_id, span) or owners.get(span.trace_id),
+            )
+            for span in sorted(spans, key=lambda span: (span.trace_id, span.start_unix_nano))
+        ]

@@ -1,9 +1,11 @@
 """The drain: from the spool through the door into the store, and from dirty traces to trajectories and signals.
 
 1. A segment is decoded, read by its dialects, admitted by the door (masked), and then, in one transaction: merged,
-   counted into the ledger, marked done. Only after that is it destroyed. A crash before the commit leaves nothing, a
-   crash after it leaves a segment that the next run only destroys. So nothing is lost, doubled or counted twice.
-2. Traces that changed are remembered by the store until they are assembled, so a crash in assembly costs nothing.
+   its traces assembled, counted into the ledger, marked done. Only then is it destroyed. A crash before the commit
+   leaves nothing, a crash after it leaves a segment that the next run only destroys. So nothing is lost, doubled or
+   counted twice.
+2. A trace that cannot be assembled, and one that something else changed, is remembered by the store as dirty and
+   assembled by a later run.
 3. What masking cannot read is sealed into quarantine, trace by trace, inside the same transaction.
 4. The day of a ledger line is the UTC day on which the receiver had the body.
 """
@@ -22,15 +24,12 @@ from governance.ports.clock import Clock, SystemClock
 from governance.records.base import Record
 from governance.records.content import AdmittedSpan
 from governance.records.ledger import Fate
-from governance.records.rights import Purpose
 from governance.records.span import Span
 from governance.store import Store
-from ingestion import signals
-from ingestion.assembly import assemble
+from ingestion.assembler import Assembler
 from ingestion.batch import Group, chunks, items, read_groups
 from ingestion.commit import together
 from ingestion.errors import SegmentCorrupt, SpoolError
-from ingestion.log_events import fold
 from ingestion.merge import normal
 from ingestion.owners import Owners, Summary, summarise
 from ingestion.people import DEFAULT_ATTRIBUTES, Subjects
@@ -103,7 +102,7 @@ class Drain:
         self._store = store
         self._clock = clock or SystemClock()
         self._hold = hold
-        self._prices = prices
+        self._assembler = Assembler(prices)
         self._warned: set[str] = set()
         self._subjects = (
             subject_attributes
@@ -149,7 +148,7 @@ class Drain:
             return
         named = summary.named | elsewhere
         admitted = [self._admit(group, named, segment_id) for group in groups]
-        counted = self._commit(segment_id, admitted)
+        counted = self._commit(segment_id, admitted, total)
         self._spool.destroy(segment_id)
         total["segments"] += 1
         for group in counted:
@@ -202,23 +201,26 @@ class Drain:
             "masking failed for %d spans of tenant %s, now in quarantine: %s", len(spans), group.tenant_id, error
         )
 
-    def _commit(self, segment_id: str, admitted: list[_Admitted]) -> list[_Counted]:
+    def _commit(self, segment_id: str, admitted: list[_Admitted], total: Counter[str]) -> list[_Counted]:
         """Everything of a segment, together or not at all."""
 
-        def work() -> list[_Counted]:
+        def work() -> tuple[list[_Counted], Counter[str]]:
+            made: Counter[str] = Counter()
             if self._store.segments.done(segment_id):
-                return []
-            counted = [self._store_group(segment_id, group) for group in admitted]
+                return [], made
+            counted = [self._store_group(segment_id, group, made) for group in admitted]
             self._store.segments.finish(segment_id)
-            return counted
+            return counted, made
 
-        return together(self._store, work)
+        counted, made = together(self._store, work)
+        total.update(made)
+        return counted
 
-    def _store_group(self, segment_id: str, admitted: _Admitted) -> _Counted:
+    def _store_group(self, segment_id: str, admitted: _Admitted, total: Counter[str]) -> _Counted:
         group = admitted.group
         for aside in admitted.quarantined:
             aside.put(self._store, group.tenant_id, group.day, self._clock.now())
-        stored, withheld = store_spans(self._store, admitted.spans)
+        stored, withheld = store_spans(self._store, admitted.spans, self._assembler.counting(total))
         fates = admitted.fates + stored
         self._store.ledger.record(group.tenant_id, group.day, group.received, fates, withheld, segment_id)
         return _Counted(group.received, fates, withheld)
@@ -236,17 +238,10 @@ class Drain:
     # Traces
 
     def _assemble(self, total: Counter[str], tell: Progress) -> None:
+        """Traces that something else changed, or that could not be assembled when they came."""
         dirty = self._store.spans.dirty_traces()
-        for position, (tenant_id, trace_id, version) in enumerate(dirty, 1):
-            spans = fold(self._store.spans.trace(tenant_id, trace_id, Purpose.COMPLY))
+        for position, (tenant_id, trace_id) in enumerate(dirty, 1):
             with self._store.transaction():
-                if spans:
-                    trajectory = assemble(spans, self._prices)
-                    found = signals.detect(trajectory, spans)
-                    self._store.trajectories.put(trajectory)
-                    self._store.signals.put_all(found)
-                    total["trajectories"] += 1
-                    total["signals"] += len(found)
-                self._store.spans.mark_clean(tenant_id, trace_id, version)
+                self._store.spans.assemble((tenant_id, trace_id), self._assembler.counting(total))
             if position % 100 == 0 or position == len(dirty):
                 tell(f"trace {position}/{len(dirty)}")

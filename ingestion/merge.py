@@ -113,8 +113,20 @@ def merge(first: AdmittedSpan, second: AdmittedSpan) -> AdmittedSpan:
 
 
 def normal(item: AdmittedSpan) -> AdmittedSpan:
-    """The normal form: events, links, flags and mentions sorted and unique."""
-    return merge(item, item)
+    """The normal form: events, links, flags and mentions sorted and unique. ``merge(item, item)``, without its work."""
+    span, changes = item.span, dict[str, Any]()
+    for name in _SEQUENCES:
+        held = getattr(span, name)
+        if held and (made := union(held)) != held:
+            changes[name] = made
+    if (flags := tuple(sorted({*span.flags}))) != span.flags:
+        changes["flags"] = flags
+    mentions = tuple(sorted({*item.mentions}))
+    withheld = None if item.content is not None else item.withheld_reason
+    if not changes and mentions == item.mentions and withheld == item.withheld_reason:
+        return item
+    whole = {"span": span.model_copy(update=changes), "mentions": mentions, "withheld_reason": withheld}
+    return item.model_copy(update=whole)
 
 
 def _identity(item: AdmittedSpan) -> tuple[str, str, str]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, delete, select
 
 from governance.records.rights import Purpose
 from governance.records.signal import Signal
 from governance.store import dialect, rights
+from governance.store.chunks import chunks
 from governance.store.kit import Kit
 from governance.store.tables_traces import SignalRow
 
@@ -23,27 +24,7 @@ class Signals:
 
     def put_all(self, signals: Sequence[Signal]) -> None:
         """Store signals; idempotent by id. Those of suppressed people are not stored."""
-        expires_at = self._kit.expires(SignalRow)
-        by_id = {signal.id: signal for signal in signals}
-
-        def work(connection: Connection) -> None:
-            gone = rights.suppressed(connection, {(s.tenant_id, s.subject) for s in signals}, None)
-            rows = [
-                {
-                    "id": signal.id,
-                    "tenant_id": signal.tenant_id,
-                    "subject": signal.subject,
-                    "trajectory_id": signal.trajectory_id,
-                    "at": signal.at,
-                    "body": signal.plain(),
-                    "expires_at": expires_at,
-                }
-                for _, signal in sorted(by_id.items())
-                if (signal.tenant_id, signal.subject) not in gone
-            ]
-            dialect.insert_new(connection, SignalRow, rows)
-
-        self._kit.db.run(work)
+        self._kit.db.run(lambda connection: put_signals(connection, self._kit, signals))
 
     def list(self, purpose: Purpose, tenants: Sequence[str], start: datetime, end: datetime) -> tuple[Signal, ...]:
         """Signals in [start, end) whose person's data the purpose may use, by (at, id)."""
@@ -62,3 +43,35 @@ class Signals:
         return tuple(
             Signal.model_validate(body) for tenant_id, subject, body in found if judged[tenant_id, subject].allowed
         )
+
+
+def put_signals(connection: Connection, kit: Kit, signals: Sequence[Signal]) -> None:
+    """Store signals; idempotent by id. Those of suppressed people are not stored."""
+    if not signals:
+        return
+    expires_at = kit.expires(SignalRow)
+    gone = rights.suppressed(connection, {(s.tenant_id, s.subject) for s in signals}, None)
+    rows = [
+        {
+            "id": signal.id,
+            "tenant_id": signal.tenant_id,
+            "subject": signal.subject,
+            "trajectory_id": signal.trajectory_id,
+            "at": signal.at,
+            "body": signal.plain(),
+            "expires_at": expires_at,
+        }
+        for _, signal in sorted({signal.id: signal for signal in signals}.items())
+        if (signal.tenant_id, signal.subject) not in gone
+    ]
+    dialect.insert_new(connection, SignalRow, rows)
+
+
+def drop_signals(connection: Connection, trajectory_ids: Sequence[str], kept: Collection[str]) -> None:
+    """Delete the trajectories' signals but the kept: what was evidence of an earlier state is none any more."""
+    row = SignalRow
+    found: set[str] = set()
+    for part in chunks(trajectory_ids, dialect.CHUNK):
+        found.update(connection.scalars(select(row.id).where(row.trajectory_id.in_(part))))
+    for stale in chunks(sorted(found - set(kept)), dialect.CHUNK):
+        connection.execute(delete(row).where(row.id.in_(stale)))

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import Connection, delete, select, tuple_, update
@@ -17,28 +17,39 @@ from sqlalchemy import Connection, delete, select, tuple_, update
 from governance.records.content import AdmittedSpan
 from governance.records.ledger import Fate
 from governance.records.rights import Purpose
-from governance.records.trajectory import UNKNOWN_SUBJECT
+from governance.records.signal import Signal
+from governance.records.trajectory import UNKNOWN_SUBJECT, Trajectory
 from governance.store import dialect, release, rights
 from governance.store.blocks import TraceKey, Words, by_tenant
 from governance.store.chunks import chunks
 from governance.store.held import Held, held_traces, write_rows
 from governance.store.kit import Kit
+from governance.store.signals import drop_signals, put_signals
 from governance.store.tables_traces import MentionRow, SpansRow, TraceVersionRow
+from governance.store.trajectories import put_runs
 
 Merge = Callable[[AdmittedSpan, AdmittedSpan], AdmittedSpan]
 RowKey = tuple[str, str, int]
 """(tenant_id, trace_id, number) of a row of spans."""
-Traces = Mapping[TraceKey, list[AdmittedSpan]]
-Assemble = Callable[[Connection, Words, Traces], Iterable[TraceKey]]
-"""Given changed traces with all their spans, does what follows from them; gives those that it assembled."""
+Traces = Mapping[TraceKey, Sequence[AdmittedSpan]]
+
+
+class Assembled(NamedTuple):
+    """What follows from the spans of one trace."""
+
+    trajectory: Trajectory
+    signals: Sequence[Signal]
+
+
+Assemble = Callable[[Traces], Iterable[Assembled]]
+"""Traces with all their spans to what follows from them; one that is not in the result stays dirty."""
 
 
 class DirtyTrace(NamedTuple):
-    """A trace that changed since it was last assembled. ``version`` goes back into ``mark_clean``."""
+    """A trace that changed since it was last assembled."""
 
     tenant_id: str
     trace_id: str
-    version: int
 
 
 class Spans:
@@ -77,22 +88,10 @@ class Spans:
         """The traces that changed since they were last assembled, by (tenant, trace)."""
         row = TraceVersionRow
         statement = (
-            select(row.tenant_id, row.trace_id, row.version)
-            .where(row.version > row.clean)
-            .order_by(row.tenant_id, row.trace_id)
+            select(row.tenant_id, row.trace_id).where(row.version > row.clean).order_by(row.tenant_id, row.trace_id)
         )
         with self._kit.db.read() as connection:
             return [DirtyTrace(*found) for found in connection.execute(statement)]
-
-    def mark_clean(self, tenant_id: str, trace_id: str, version: int) -> None:
-        """The trace was assembled as of ``version``; a change that came in between keeps it dirty."""
-        row = TraceVersionRow
-        statement = (
-            update(row)
-            .where(row.tenant_id == tenant_id, row.trace_id == trace_id, row.clean < version)
-            .values(clean=version)
-        )
-        self._kit.db.run(lambda connection: connection.execute(statement))
 
     def _merge(
         self, connection: Connection, spans: Sequence[AdmittedSpan], merge: Merge, assemble: Assemble | None
@@ -120,21 +119,47 @@ class Spans:
         before = [key for key, found in changed.items() if found.stored]
         write_rows(connection, words, changed.values(), self._kit.expires(SpansRow))
         _write_mentions(connection, changed)
-        versions = self._touch(connection, changed)
+        self._touch(connection, changed)
         if assemble is not None:
             whole = {key: found.spans() for key, found in changed.items()}
-            for key in assemble(connection, words, whole):
-                versions[key] = True
-        if before:
-            release.tidy(connection, self._kit, before)
-        _settle(connection, [key for key, clean in versions.items() if clean])
+            self._put(connection, words, assemble(whole), before)
+        release.tidy(connection, self._kit, before)
+
+    def _put(
+        self, connection: Connection, words: Words, made: Iterable[Assembled], known: Collection[TraceKey]
+    ) -> None:
+        """Store what follows from traces, in place of what followed from the ``known`` ones before."""
+        found = list(made)
+        runs = [one.trajectory for one in found]
+        signals = [signal for one in found for signal in one.signals]
+        put_runs(connection, self._kit, words, runs)
+        again = [run.id for run in runs if (run.tenant_id, run.trace_id) in known]
+        drop_signals(connection, again, {signal.id for signal in signals})
+        put_signals(connection, self._kit, signals)
+        row = TraceVersionRow
+        for tenant_id, part in by_tenant((run.tenant_id, run.trace_id) for run in runs):
+            mine = (row.tenant_id == tenant_id, row.trace_id.in_(part))
+            connection.execute(update(row).where(*mine).values(clean=row.version))
+
+    def assemble(self, trace: TraceKey, assemble: Assemble) -> int:
+        """Assemble a dirty trace; how many trajectories that gave. Its spans go to assembly, and nowhere else."""
+        return self._kit.db.run(lambda connection: self._again(connection, trace, assemble))
+
+    def _again(self, connection: Connection, trace: TraceKey, assemble: Assemble) -> int:
+        dialect.lock_names(connection, [f"trace:{trace[0]}/{trace[1]}"])
+        words = Words(connection, self._kit)
+        held = held_traces(connection, words, [trace])
+        made = list(assemble({key: found.spans() for key, found in held.items()}))
+        self._put(connection, words, made, [trace])
+        release.tidy(connection, self._kit, [trace])
+        return len(made)
 
     def touch(self, traces: Iterable[TraceKey]) -> None:
         """Something that belongs to the traces changed: they are dirty, those that there are."""
         wanted = list(traces)
         self._kit.db.run(lambda connection: _bump(connection, wanted))
 
-    def _touch(self, connection: Connection, traces: Iterable[TraceKey]) -> dict[TraceKey, bool]:
+    def _touch(self, connection: Connection, traces: Iterable[TraceKey]) -> None:
         expires_at = self._kit.expires(TraceVersionRow)
         wanted = sorted(traces)
         rows = [
@@ -143,7 +168,6 @@ class Spans:
         ]
         dialect.insert_new(connection, TraceVersionRow, rows)
         _bump(connection, wanted)
-        return dict.fromkeys(wanted, False)
 
 
 def _bump(connection: Connection, traces: Iterable[TraceKey]) -> None:
@@ -151,15 +175,6 @@ def _bump(connection: Connection, traces: Iterable[TraceKey]) -> None:
     for tenant_id, part in by_tenant(traces):
         mine = (row.tenant_id == tenant_id, row.trace_id.in_(part))
         connection.execute(update(row).where(*mine).values(version=row.version + 1))
-
-
-def _settle(connection: Connection, traces: Iterable[TraceKey]) -> None:
-    """The traces are assembled as they are now; their writer holds them."""
-    row = TraceVersionRow
-    for tenant_id, part in by_tenant(traces):
-        connection.execute(
-            update(row).where(row.tenant_id == tenant_id, row.trace_id.in_(part)).values(clean=row.version)
-        )
 
 
 def _write_mentions(connection: Connection, changed: Mapping[TraceKey, Held]) -> None:

@@ -22,6 +22,7 @@ from typing import Any, Final
 
 from governance.records.base import canonical_json
 from governance.records.message import Message, Part, Role, TextPart, ToolCallPart, ToolResultPart
+from ingestion.dialects.histories import read_array
 from ingestion.dialects.parts import (
     CALLS,
     RESPONSES,
@@ -115,6 +116,10 @@ def text_parts(value: str, notes: set[str]) -> list[Part]:
 
 def read_messages(value: Any, default: Role, notes: set[str]) -> tuple[Message, ...]:
     """Messages out of a JSON value, or out of the text that holds one; a bare text is one message of ``default``."""
+    if isinstance(value, str) and value.startswith("["):
+        said = read_array(value, default, notes, _one_by_one)
+        if said is not None:
+            return said
     value = structured(value, notes)
     if isinstance(value, dict):
         inner = value.get("messages")
@@ -122,6 +127,17 @@ def read_messages(value: Any, default: Role, notes: set[str]) -> tuple[Message, 
     items = value if isinstance(value, list) else [value]
     if items and all(isinstance(item, list) for item in items):
         items = [inner for item in items for inner in item]
+    messages = (read_message(item, default, notes) for item in items)
+    return tuple(message for message in messages if message is not None)
+
+
+def _one_by_one(text: str, default: Role, notes: set[str]) -> tuple[Message, ...] | None:
+    """The messages of an array of objects; None for anything else."""
+    noticed: set[str] = set()
+    items = structured(text, noticed)
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        return None
+    notes |= noticed
     messages = (read_message(item, default, notes) for item in items)
     return tuple(message for message in messages if message is not None)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from governance.records.rights import Basis, ConsentStatus, Purpose, Reason, Sup
 from governance.records.trajectory import UNKNOWN_SUBJECT
 from governance.store import Store
 from governance.store.blocks import SHARED
+from governance.store.spans import Assembled, Traces
 from governance.store.tables_traces import BlockNameRow, BlockPackRow, BlockRefRow, SpansRow, TrajectoryRow
 from tests.governance.store_records import (
     T0,
@@ -95,15 +97,43 @@ def test_fates_and_dirty_traces(store: Store) -> None:
     first = span(1, subject=person(1))
     longer = span(1, subject=person(1), end_unix_nano=2_000_000_000_000_000_000)
     assert store.spans.merge([first, first, longer], latest) == [Fate.STORED, Fate.DUPLICATE, Fate.UPDATED]
-    (dirty,) = store.spans.dirty_traces()
-    assert dirty == ("acme", trace_id(1), 1)
-    store.spans.merge([span(1, 5, subject=person(1))], latest)
-    store.spans.mark_clean(*dirty)
-    assert store.spans.dirty_traces() == [("acme", trace_id(1), 2)]
-    store.spans.mark_clean("acme", trace_id(1), 2)
-    assert store.spans.merge([longer], latest) == [Fate.DUPLICATE]
+    assert store.spans.dirty_traces() == [("acme", trace_id(1))]
+    seen: list[Traces] = []
+
+    def assembled(traces: Traces) -> list[Assembled]:
+        seen.append(traces)
+        return [Assembled(trajectory(1, subject=person(1)), [signal(trajectory(1, subject=person(1)))])]
+
+    assert store.spans.assemble(("acme", trace_id(1)), assembled) == 1
+    assert seen == [{("acme", trace_id(1)): [longer]}]
     assert store.spans.dirty_traces() == []
-    assert store.spans.merge([], latest) == []
+    assert store.spans.merge([longer], latest, assembled) == [Fate.DUPLICATE]
+    assert store.spans.merge([], latest, assembled) == []
+    assert len(seen) == 1
+    store.spans.touch([("acme", trace_id(1)), ("acme", trace_id(2))])
+    assert store.spans.dirty_traces() == [("acme", trace_id(1))]
+
+
+def test_a_trace_is_assembled_as_it_is_merged_and_again_when_it_changed(store: Store) -> None:
+    run = trajectory(1, subject=person(1))
+
+    def assembled(traces: Traces) -> Iterator[Assembled]:
+        ((_, spans),) = traces.items()
+        yield Assembled(run, [signal(run, label=f"{len(spans)} spans")])
+
+    def fails(traces: Traces) -> Iterator[Assembled]:
+        del traces
+        yield from ()
+
+    window = (Purpose.COMPLY, ["acme"], T0, T1 + DAY)
+    for number in range(3):
+        store.spans.merge([span(1, number, subject=person(1))], latest, assembled)
+        assert [one.label for one in store.signals.list(*window)] == [f"{number + 1} spans"]
+        assert store.trajectories.list(*window).rows == (run,)
+        assert store.spans.dirty_traces() == []
+    store.spans.merge([span(1, 3, subject=person(1))], latest, fails)
+    assert store.spans.dirty_traces() == [("acme", trace_id(1))]
+    assert store.trajectories.list(*window).rows == (run,)
 
 
 def test_a_suppressed_person_does_not_come_back_in(store: Store) -> None:

@@ -248,10 +248,6 @@ STEPS: list[tuple[str, str]] = [
     ("store.segments", "finish"),
     ("spool", "destroy"),
     ("store.spans", "dirty_traces"),
-    ("store.spans", "trace"),
-    ("store.trajectories", "put"),
-    ("store.signals", "put_all"),
-    ("store.spans", "mark_clean"),
 ]
 
 
@@ -310,7 +306,7 @@ mill.drain.run()
 
 @pytest.mark.parametrize(
     ("place", "name"),
-    [("store.ledger", "record"), ("store.segments", "finish"), ("spool", "destroy"), ("store.signals", "put_all")],
+    [("store.ledger", "record"), ("store.segments", "finish"), ("spool", "destroy"), ("store.spans", "merge")],
 )
 def test_a_killed_process_and_a_rerun_lose_and_double_nothing(
     root: Path, tmp_path: Path, place: str, name: str
