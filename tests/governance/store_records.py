@@ -118,9 +118,10 @@ def trajectory(trace: int, *, subject: str, tenant: str = "acme", text: str | No
     )
 
 
-def signal(of: Trajectory, number: int = 0) -> Signal:
+def signal(of: Trajectory, number: int = 0, label: str = "") -> Signal:
     return Signal(
-        id=f"{of.id}/{number}",
+        id=f"{of.id}/{number}{label}",
+        label=label,
         tenant_id=of.tenant_id,
         trajectory_id=of.id,
         subject=of.subject,
