@@ -7,7 +7,10 @@
 3. gRPC's own decompression has no bound on what comes out, so it is off, and a packed message is unpacked as an HTTP
    body is. Its first bytes tell it apart: as protobuf, gzip's would be a wire type that does not exist, and zlib's a
    field that no export request has.
-4. A message above the bound of a body is refused by gRPC before it is read (``RESOURCE_EXHAUSTED`` without
+4. A call is judged before its message has arrived: the key, and the room for it. The message then has the time of a
+   body. gRPC hands a unary call over only when its message is complete, so the calls are served as streams of one
+   message, which on the wire is the same.
+5. A message above the bound of a body is refused by gRPC before it is read (``RESOURCE_EXHAUSTED`` without
    ``RetryInfo``). An address that is taken is an error: it is never shared.
 
 Source: the OTLP specification, sections "OTLP/gRPC Response" and "OTLP/gRPC Throttling".
@@ -16,6 +19,7 @@ Source: the OTLP specification, sections "OTLP/gRPC Response" and "OTLP/gRPC Thr
 from __future__ import annotations
 
 import time
+from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -27,6 +31,7 @@ from ingestion.errors import DoorError
 from ingestion.intake import Intake, Refusal
 from ingestion.otlp_decode import PROTOBUF
 from ingestion.otlp_fields import SpanFault
+from ingestion.places import Place
 from ingestion.telemetry import Telemetry
 
 _GZIP: Final = b"\x1f\x8b"
@@ -98,15 +103,15 @@ class GrpcDoor:
     def _handler(self, telemetry: Telemetry) -> Any:
         import grpc
 
-        method = grpc.unary_unary_rpc_method_handler(partial(self._export, telemetry))
+        method = grpc.stream_unary_rpc_method_handler(partial(self._export, telemetry))
         return grpc.method_handlers_generic_handler(telemetry.service, {"Export": method})
 
-    async def _export(self, telemetry: Telemetry, message: bytes, context: Any) -> bytes:
+    async def _export(self, telemetry: Telemetry, messages: AsyncIterator[bytes], context: Any) -> bytes:
         started = time.perf_counter()
         meters = self._intake.meters
         try:
-            with self._intake.request() as share:
-                faults = await self._take(telemetry, message, context, share)
+            with self._intake.request() as (place, share):
+                faults = await self._take(telemetry, messages, context, place, share)
         except Refusal as refusal:
             await self._refuse(refusal, context)
             raise  # unreachable: to refuse a call ends it
@@ -115,15 +120,40 @@ class GrpcDoor:
         answer: bytes = replies.export_response(telemetry, faults).SerializeToString()
         return answer
 
-    async def _take(self, telemetry: Telemetry, message: bytes, context: Any, share: Share) -> list[SpanFault]:
+    async def _take(
+        self, telemetry: Telemetry, messages: AsyncIterator[bytes], context: Any, place: Place, share: Share
+    ) -> list[SpanFault]:
         metadata = {str(key): value for key, value in context.invocation_metadata() or ()}
         key = metadata.get("x-tidemill-key") or bearer(metadata.get("authorization", ""))
         tenant_id = self._intake.tenant(key)
-        self._intake.require_room()
+        self._intake.admit(tenant_id, place, share)
+        message = await self._message(messages)
         with self._intake.refusing():
             share.claim(len(message))
         body = await self._intake.unpacked(packing(message), message, share)
         return await self._intake.take(tenant_id, telemetry, PROTOBUF, body)
+
+    async def _message(self, messages: AsyncIterator[bytes]) -> bytes:
+        """The one message of a call.
+
+        Raises:
+            Refusal: when there is none, or more than one, or it does not arrive in time.
+
+        """
+        found: list[bytes] = []
+        try:
+            async with self._intake.arrivals.within(self._intake.limits.body_timeout_s):
+                async for message in messages:
+                    found.append(message)
+                    if len(found) > 1:
+                        break
+        except TimeoutError as error:
+            if self._intake.arrivals.left:
+                raise self._intake.leaving() from error
+            raise self._intake.later(503, "the message did not arrive in time") from error
+        if len(found) != 1:
+            raise Refusal(400, replies.INVALID_ARGUMENT, "an export call holds exactly one message")
+        return found[0]
 
     async def _refuse(self, refusal: Refusal, context: Any) -> None:
         import grpc

@@ -7,19 +7,19 @@ decided about a request is decided here, once.
    drain counts the same ones into the ledger.
 2. The tenant comes from the credential (``ingestion.credentials``), and from nothing in the body.
 3. A ``Refusal`` that repeats says so; one that passes carries ``retry_after_s``.
-4. Memory is bounded: by the body, by what it unpacks to, by the requests in progress, and by the bytes of all of them
-   together (``ingestion.budget``), which every request gives back however it ends.
+4. Memory is bounded: by the body, by what it unpacks to, by the requests in progress, by the bytes of all of them
+   together (``ingestion.budget``), which every request gives back however it ends, and by how many large bodies are
+   unpacked and read at a time. No tenant can take all of it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Final
-
-from starlette.concurrency import run_in_threadpool
+from typing import Any, Final, TypeVar
 
 from governance.ports.clock import Clock, SystemClock
 from governance.records.base import to_unix_nano
@@ -33,6 +33,7 @@ from ingestion.ledger_meters import LedgerMeters, Lines
 from ingestion.limits import Limits
 from ingestion.meters import Meters
 from ingestion.otlp_fields import SpanFault
+from ingestion.places import Arrivals, Place, Places
 from ingestion.recording import Recording
 from ingestion.spool import Spool
 from ingestion.telemetry import Telemetry
@@ -41,6 +42,8 @@ _log = logging.getLogger(__name__)
 _LARGE: Final = 64 * 1024
 """Bodies beyond this are decoded in a thread, so that small ones do not wait for them."""
 _NANO: Final = 1_000_000_000
+_WRITERS: Final = 8
+T = TypeVar("T")
 
 
 class Refusal(Exception):
@@ -74,19 +77,22 @@ class Intake:
         self._credentials = Credentials(tenant_keys)
         self._clock = clock or SystemClock()
         self._recording = recording
-        self._in_flight = 0
-        self._budget = Budget(self.limits.max_bytes_in_flight)
+        self.arrivals = Arrivals()
+        self._places = Places(self.limits.max_in_flight, self.limits.max_in_flight_of_tenant)
+        self._budget = Budget(self.limits.max_bytes_in_flight, self.limits.max_bytes_of_tenant)
+        self._decoders = ThreadPoolExecutor(self.limits.decoders, "intake-decoder")
+        self._writers = ThreadPoolExecutor(_WRITERS, "intake-writer")
         self.meters = Meters(spool, self._budget, None if ledger is None else LedgerMeters(ledger, self._clock))
 
+    def leave(self) -> None:
+        """Take nothing any more: whoever sends is told to come back, also in the middle of a body. From any thread."""
+        self.arrivals.leave()
+
     @contextmanager
-    def request(self) -> Iterator[Share]:
+    def request(self) -> Iterator[tuple[Place, Share]]:
         """One request in progress and the bytes that it holds."""
-        self._in_flight += 1
-        try:
-            with self._budget.share() as share:
-                yield share
-        finally:
-            self._in_flight -= 1
+        with self._places.one() as place, self._budget.share() as share:
+            yield place, share
 
     def tenant(self, key: str) -> str:
         """Whose request this is.
@@ -103,15 +109,23 @@ class Intake:
             raise Refusal(403, replies.PERMISSION_DENIED, "the API key is not known here")
         return tenant_id
 
-    def require_room(self) -> None:
-        """Nothing, while no more requests are in progress than may be.
+    def admit(self, tenant_id: str, place: Place, share: Share) -> None:
+        """Let a tenant's request go on, while no more are in progress than may be, in all and of the tenant.
 
         Raises:
             Refusal: otherwise.
 
         """
-        if self._in_flight > self.limits.max_in_flight:
-            raise self.later(429, "too many requests in progress")
+        share.tenant = tenant_id
+        why = self._places.full(place, tenant_id)
+        if self.arrivals.left:
+            raise self.leaving()
+        if why:
+            raise self.later(429, why)
+
+    def leaving(self) -> Refusal:
+        """The refusal of a request that comes while the intake ends."""
+        return self.later(503, "the intake is ending")
 
     def later(self, status: int, why: str) -> Refusal:
         """The refusal of a request that may come again."""
@@ -140,7 +154,7 @@ class Intake:
         if not encoding:
             return body
         with self.refusing():
-            return await run_in_threadpool(self._unpack, encoding, body, share)
+            return await self._run(self._decoders, self._unpack, encoding, body, share)
 
     def _unpack(self, encoding: str, body: bytes, share: Share) -> bytes:
         content = unpack(encoding, body, self.limits.max_unpacked_bytes, share.claim)
@@ -170,7 +184,8 @@ class Intake:
     async def _decode(self, envelope: Envelope, tenant_id: str) -> tuple[int, list[SpanFault]]:
         with self.refusing():
             try:
-                decoded = await run_in_threadpool(envelope.spans) if len(envelope.body) > _LARGE else envelope.spans()
+                large = len(envelope.body) > _LARGE
+                decoded = await self._run(self._decoders, envelope.spans) if large else envelope.spans()
             except DecodeError as error:
                 _log.warning("refused a body of tenant %s: %s", tenant_id, error)
                 raise
@@ -178,13 +193,17 @@ class Intake:
 
     async def _keep(self, tenant_id: str, envelope: Envelope) -> None:
         try:
-            future = await run_in_threadpool(self.spool.submit, tenant_id, envelope.pack())
+            future = await self._run(self._writers, self.spool.submit, tenant_id, envelope.pack())
             await asyncio.wrap_future(future)
             if self._recording is not None:
                 kept = (tenant_id, envelope.content_type, envelope.body, envelope.telemetry)
-                await run_in_threadpool(self._recording.append, *kept)
+                await self._run(self._writers, self._recording.append, *kept)
         except SpoolFull as error:
             raise self.later(503, "intake is full") from error
         except SpoolError as error:
             _log.exception("the spool refused a record of tenant %s", tenant_id)
             raise self.later(503, "intake cannot store") from error
+
+    @staticmethod
+    async def _run(threads: Executor, work: Callable[..., T], *arguments: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(threads, work, *arguments)

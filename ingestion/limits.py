@@ -18,6 +18,12 @@ class Limits(Record):
     """Of a request after gzip."""
     max_in_flight: int = 64
     """Requests in progress; further ones are told to come back."""
+    max_in_flight_of_tenant: int = 48
+    """Of one tenant, so that there is room for others whatever one of them sends."""
+    max_bytes_of_tenant: int = 48 * 2**20
+    """Of the requests of one tenant together."""
+    decoders: int = 4
+    """Large bodies that are unpacked or read at a time; what is made of one takes memory for as long as it is read."""
     max_bytes_in_flight: int = 64 * 2**20
     """Of all requests in progress together, packed and unpacked; what does not fit is told to come back. Decoding
     takes a multiple of a body's bytes: about 3 for long texts, about 24 for many small values, and 215 for empty
@@ -31,6 +37,7 @@ class Limits(Record):
     @model_validator(mode="after")
     def _the_largest_body_fits(self) -> Self:
         # Otherwise a lawful body would be told to come back for ever.
-        if self.max_bytes_in_flight < self.max_body_bytes + self.max_unpacked_bytes:
-            raise ValueError("max_bytes_in_flight must hold one body of the largest size, packed and unpacked")
+        for name in ("max_bytes_in_flight", "max_bytes_of_tenant"):
+            if getattr(self, name) < self.max_body_bytes + self.max_unpacked_bytes:
+                raise ValueError(f"{name} must hold one body of the largest size, packed and unpacked")
         return self

@@ -3,17 +3,16 @@
 1. 200 is sent after the body is on disk; entries that are refused on their own are counted in ``partialSuccess`` with
    reasons.
 2. Errors that repeat are 4xx (a sender must not retry); those that pass are 429 and 503 with ``Retry-After``.
-3. Every error has the form of OTLP, also for a path or a method that is not served. ``/v1/traces`` and ``/v1/logs``
-   have one spelling, as in the OpenTelemetry Collector: with a trailing slash they are not found, and never redirected,
-   because exporters differ in whether they post again elsewhere, and one that does not would lose its spans without a
-   word.
+3. Every error has the form of OTLP, also for a path or a method that is not served, and where the intake itself fails.
+   ``/v1/traces`` and ``/v1/logs`` have one spelling, as in the OpenTelemetry Collector: with a trailing slash they are
+   not found, and never redirected, because exporters differ in whether they post again elsewhere, and one that does not
+   would lose its spans without a word.
 
 Source: the OTLP specification, sections "OTLP/HTTP Response" and "OTLP/HTTP Throttling".
 """
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Mapping
 from typing import Any, Final
@@ -31,6 +30,7 @@ from ingestion.errors import BodyTooLarge
 from ingestion.intake import Intake, Refusal
 from ingestion.limits import Limits
 from ingestion.otlp_decode import JSON, PROTOBUF
+from ingestion.places import Place
 from ingestion.recording import Recording
 from ingestion.spool import Spool
 from ingestion.telemetry import Telemetry
@@ -65,12 +65,17 @@ class Receiver:
         code, headers = replies.UNIMPLEMENTED, dict(error.headers or {})
         return replies.failed(error.status_code, code, message, _content_type(request), headers)
 
+    async def broken(self, request: Request, error: Exception) -> Response:  # noqa: ARG002 - Starlette's signature
+        """The answer when the intake itself fails; the error is logged by the server."""
+        self._intake.meters.requests.labels("500").inc()
+        return replies.failed(500, replies.INTERNAL, "the intake failed; its log says why", _content_type(request))
+
     async def _answer(self, request: Request, telemetry: Telemetry) -> Response:
         started = time.perf_counter()
         content_type = _content_type(request)
         try:
-            with self._intake.request() as share:
-                response = await self._take(request, telemetry, content_type, share)
+            with self._intake.request() as (place, share):
+                response = await self._take(request, telemetry, content_type, place, share)
         except Refusal as refusal:
             headers = _headers(refusal)
             response = replies.failed(refusal.status, refusal.code, refusal.message, content_type, headers)
@@ -78,13 +83,15 @@ class Receiver:
         self._intake.meters.seconds.observe(time.perf_counter() - started)
         return response
 
-    async def _take(self, request: Request, telemetry: Telemetry, content_type: str, share: Share) -> Response:
+    async def _take(
+        self, request: Request, telemetry: Telemetry, content_type: str, place: Place, share: Share
+    ) -> Response:
         held = request.headers
         tenant_id = self._intake.tenant(held.get("x-tidemill-key") or bearer(held.get("authorization", "")))
         if content_type not in (PROTOBUF, JSON):
             message = f"content type {content_type or '(none)'!r}: send {PROTOBUF} or {JSON}"
             raise Refusal(415, replies.INVALID_ARGUMENT, message)
-        self._intake.require_room()
+        self._intake.admit(tenant_id, place, share)
         body = await self._body(request, share)
         faults = await self._intake.take(tenant_id, telemetry, content_type, body)
         return replies.exported(telemetry, faults, content_type)
@@ -96,10 +103,12 @@ class Receiver:
             message = f"content encoding {named[:40]!r}: send {', '.join(SPOKEN)} or none"
             raise Refusal(415, replies.INVALID_ARGUMENT, message)
         try:
-            async with asyncio.timeout(self._intake.limits.body_timeout_s):
+            async with self._intake.arrivals.within(self._intake.limits.body_timeout_s):
                 with self._intake.refusing():
                     body = await self._read(request, share)
         except (TimeoutError, ClientDisconnect) as error:
+            if self._intake.arrivals.left:
+                raise self._intake.leaving() from error
             raise Refusal(408, replies.UNAVAILABLE, "the body did not arrive in time") from error
         return await self._intake.unpacked(encoding, body, share)
 
@@ -110,7 +119,7 @@ class Receiver:
         if declared.isdecimal():
             if int(declared) > bound:
                 raise too_large
-            share.budget.require(int(declared))
+            share.require(int(declared))
         body = bytearray()
         async for chunk in request.stream():
             if len(body) + len(chunk) > bound:
@@ -125,6 +134,7 @@ def app_of(intake: Intake) -> FastAPI:
     receiver = Receiver(intake)
     app = FastAPI(title="Tidemill intake", docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
     app.add_exception_handler(HTTPException, receiver.not_served)
+    app.add_exception_handler(Exception, receiver.broken)
     app.add_api_route(Telemetry.TRACES.path, receiver.traces, methods=["POST"])
     app.add_api_route(Telemetry.LOGS.path, receiver.logs, methods=["POST"])
 

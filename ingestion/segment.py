@@ -194,3 +194,13 @@ def destroy_segment(folder: Path, segment_id: str) -> None:
     for suffix in (SEALED, OPEN):
         (folder / f"{segment_id}{suffix}").unlink(missing_ok=True)
     sync_folder(folder)
+
+
+def segment_sizes(folder: Path) -> list[int]:
+    """The bytes of each segment, open or sealed."""
+    sizes = []
+    for entry in os.scandir(folder):
+        with suppress(FileNotFoundError):
+            if entry.name.endswith((SEALED, OPEN)):
+                sizes.append(entry.stat().st_size)
+    return sizes

@@ -14,13 +14,11 @@
 from __future__ import annotations
 
 import logging
-import os
 import queue
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -30,7 +28,17 @@ from governance.ports.keys import KeyName, KeyProvider
 from governance.records.base import to_unix_nano
 from ingestion.errors import SpoolBusy, SpoolError, SpoolFull
 from ingestion.sealing import seal, unseal
-from ingestion.segment import KEY, MAX_RECORD, OPEN, SEALED, SegmentWriter, destroy_segment, read_segment, seal_segment
+from ingestion.segment import (
+    KEY,
+    MAX_RECORD,
+    OPEN,
+    SEALED,
+    SegmentWriter,
+    destroy_segment,
+    read_segment,
+    seal_segment,
+    segment_sizes,
+)  # fmt: skip
 from ingestion.spool_lock import WriterLock
 
 _log = logging.getLogger(__name__)
@@ -229,6 +237,12 @@ class Spool:
             self._thread.join()
         self._lock.drop()
 
+    def pause(self) -> None:
+        """As ``close``, until the next record: that one takes the lock again."""
+        self.close()
+        with self._guard:
+            self._closed, self._thread = False, None
+
     # Reading
 
     def seal(self, timeout_s: float = 5.0) -> None:
@@ -286,16 +300,8 @@ class Spool:
 
     def bytes_held(self) -> int:
         """Bytes on disk that wait for the drain."""
-        return sum(self._sizes())
+        return sum(segment_sizes(self.folder))
 
     def segments_held(self) -> int:
         """Segments on disk, open or sealed."""
-        return len(self._sizes())
-
-    def _sizes(self) -> list[int]:
-        sizes = []
-        for entry in os.scandir(self.folder):
-            with suppress(FileNotFoundError):
-                if entry.name.endswith((SEALED, OPEN)):
-                    sizes.append(entry.stat().st_size)
-        return sizes
+        return len(segment_sizes(self.folder))

@@ -3,7 +3,8 @@
 All ask the same ``LiveTenantKeys``, so a key that is revoked closes all. The gateway asks for a key even while there is
 none: to revoke the last one opens nothing. Both doors are one ``Intake``: what one of them holds counts for the other.
 
-SIGTERM and SIGINT end it in order: no new requests, those in progress answered, the spool sealed.
+SIGTERM and SIGINT end it in order: no new requests, bodies that are still arriving told to come back (503), requests
+in progress answered, the spool sealed.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from __future__ import annotations
 import asyncio
 import signal
 import ssl
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import uvicorn
 
 from ingestion.grpc_door import GrpcDoor, TlsFiles
+from ingestion.http_protocol import IntakeProtocol
 from ingestion.intake import Intake
 from ingestion.receiver import app_of
 from pipelines.errors import ServiceError
@@ -24,6 +26,9 @@ from pipelines.settings import Settings
 from pipelines.tenant_keys import LiveTenantKeys
 from pipelines.wiring import Mill
 from serving.gateway import create_app as gateway_app
+
+GRACE_S = 10
+"""How long requests in progress have to be answered when the process ends."""
 
 
 class Server(uvicorn.Server):
@@ -50,7 +55,8 @@ def serve(settings: Settings) -> None:
             tenant_keys=keys,
         )
         config = uvicorn.Config(gateway, settings.host, settings.gateway_port, log_level="warning")
-        asyncio.run(run([intake_server(intake, settings), Server(config)], grpc_door(intake, settings)))
+        servers = [intake_server(intake, settings), Server(config)]
+        asyncio.run(run(servers, grpc_door(intake, settings), intake.leave))
 
 
 def intake_server(intake: Intake, settings: Settings) -> Server:
@@ -62,6 +68,9 @@ def intake_server(intake: Intake, settings: Settings) -> Server:
             settings.host,
             settings.intake_port,
             log_level="warning",
+            http=IntakeProtocol,
+            ws="none",
+            timeout_graceful_shutdown=GRACE_S,
             ssl_certfile=files and files.cert,
             ssl_keyfile=files and files.key,
         )
@@ -92,10 +101,12 @@ def tls_files(settings: Settings) -> TlsFiles | None:
     return files
 
 
-async def run(servers: Sequence[Server], door: GrpcDoor | None) -> None:
-    """Serve until SIGTERM or SIGINT, or until one of the servers ends."""
+async def run(servers: Sequence[Server], door: GrpcDoor | None, at_the_end: Callable[[], None] | None = None) -> None:
+    """Serve until SIGTERM or SIGINT, or until one of the servers ends; ``at_the_end`` is called with the signal."""
 
     def leave() -> None:
+        if at_the_end is not None:
+            at_the_end()
         for server in servers:
             server.should_exit = True
 

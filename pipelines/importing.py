@@ -2,7 +2,8 @@
 
 1. Everything that holds for received spans holds for imported ones: consent, masking, quarantine, the ledger. Nothing
    of a file is written outside of the spool.
-2. While another process writes to the spool (`tidemill up`), bodies are posted to its intake with the tenant's key.
+2. While another process writes to the spool, bodies are posted to its intake with the tenant's key (`tidemill up`).
+   Where no intake answers, it is another import, and this one waits until that one has ended.
 3. A file that is refused costs no other file.
 4. Whose data a trace is, it says itself (the tenant's subject attributes). Where it names nobody, it is the data of the
    person that whoever imports it names; where nobody is named at all, what was said is withheld.
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from governance.records.base import to_unix_nano
 from ingestion.envelope import Envelope
-from ingestion.errors import ImportRefused, SpoolError, SpoolFull
+from ingestion.errors import ImportRefused, SpoolBusy, SpoolFull
 from ingestion.importers import Recognised, Refused, recognise_file
 from ingestion.otlp_decode import JSON
 from ingestion.otlp_encode import encode
@@ -35,6 +36,9 @@ _SPANS: Final = 500
 _EXAMPLES: Final = 5
 _REASONS: Final = 50
 _ATTEMPTS: Final = 20
+_BUSY_S: Final = 600.0
+"""How long an import waits for another one."""
+_LOOK_S: Final = 0.5
 _LATER: Final = (429, 503)
 _REFUSED: Final = (400, 413)
 _WITHHELD: Final = (
@@ -80,6 +84,7 @@ def ingest(ground: Ground, tenant: str, paths: Sequence[Path], person: str | Non
     alone = ground.spool.segments_held() == 0
     door = _Door(ground, tenant)
     reports = {str(path): _file(door, path, person) for path in paths}
+    ground.spool.pause()  # so that another import need not wait for this one's masking
     # Nothing of an import comes late, so nothing waits for a root, unless spans of others are there to be waited for.
     drained = ground.drain(patient=not alone or door.remote).run()
     return {
@@ -176,12 +181,27 @@ class _Door:
         if self.remote:
             self._post(body)
             return decoded
-        try:
-            self._append(envelope.model_copy(update={"entries": len(decoded)}))
-        except SpoolError as error:
-            self.remote = True
-            self._post(body, error)
-        return decoded
+        deadline = time.monotonic() + _BUSY_S
+        while True:
+            try:
+                self._append(envelope.model_copy(update={"entries": len(decoded)}))
+            except SpoolBusy as error:
+                if self._served():
+                    self.remote = True
+                    self._post(body)
+                elif time.monotonic() < deadline:
+                    time.sleep(_LOOK_S)
+                    continue
+                else:
+                    raise StepError(f"another process holds the spool, and no intake answers: {error}") from error
+            return decoded
+
+    def _served(self) -> bool:
+        """Whether the process that holds the spool is an intake."""
+        from pipelines.supervisor import healthy
+
+        settings = self._ground.settings
+        return healthy(f"{settings.intake_url}/health", 2.0, settings.tls_cert)
 
     def _append(self, envelope: Envelope) -> None:
         try:
@@ -190,20 +210,20 @@ class _Door:
             self._ground.drain().run()
             self._ground.spool.append(self.tenant, envelope.pack())
 
-    def _post(self, body: bytes, why: Exception | None = None) -> None:
+    def _post(self, body: bytes) -> None:
         """Post to the intake, and come again as often as it says so."""
         url = f"{self._ground.settings.intake_url}/v1/traces"
         for _ in range(_ATTEMPTS):
-            status, told, wait_s = self._posted(url, body, why)
+            status, told, wait_s = self._posted(url, body)
             if status not in _LATER:
                 break
             time.sleep(wait_s)
         if status in _REFUSED:
             raise ImportRefused(f"{url}: the intake refused a body ({status}): {told}")
         if status != 200:
-            raise StepError(f"{url}: the intake did not take a body ({status}): {told}") from why
+            raise StepError(f"{url}: the intake did not take a body ({status}): {told}")
 
-    def _posted(self, url: str, body: bytes, why: Exception | None) -> tuple[int, str, int]:
+    def _posted(self, url: str, body: bytes) -> tuple[int, str, int]:
         import httpx
 
         from pipelines.supervisor import verification
@@ -213,6 +233,6 @@ class _Door:
         try:
             answer = httpx.post(url, content=body, headers=headers, timeout=60, verify=verify)
         except httpx.HTTPError as error:
-            raise StepError(f"{url}: the intake does not answer: {error}") from (why or error)
+            raise StepError(f"{url}: the intake does not answer: {error}") from error
         wait = answer.headers.get("retry-after", "")
         return answer.status_code, answer.text[:200], min(int(wait), 30) if wait.isdecimal() else 1

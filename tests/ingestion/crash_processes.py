@@ -59,7 +59,7 @@ def serve(folder: str, url: str, http: int, grpc_port: int) -> None:
     spool = open_spool(Path(folder) / "spool")
     intake = Intake(spool, TENANTS)
     doors = control.intake_server(intake, settings), control.grpc_door(intake, settings)
-    asyncio.run(control.run([doors[0]], doors[1]))
+    asyncio.run(control.run([doors[0]], doors[1], intake.leave))
     spool.close()
 
 

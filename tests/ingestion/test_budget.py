@@ -37,9 +37,9 @@ LIMITS = Limits(max_body_bytes=40_000, max_unpacked_bytes=60_000, max_bytes_in_f
 class Watched(Budget):
     """Keeps every level it stood at."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, limit_of_tenant: int | None = None) -> None:
         self.levels = [0]
-        super().__init__(limit)
+        super().__init__(limit, limit_of_tenant)
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
@@ -224,8 +224,8 @@ async def send(app: FastAPI, kind: str) -> int:
 def test_any_mix_of_requests_gives_everything_back(tmp_path_factory: Any, kinds: list[str]) -> None:
     budgets: list[Watched] = []
 
-    def watched(limit: int) -> Watched:
-        budgets.append(Watched(limit))
+    def watched(limit: int, limit_of_tenant: int) -> Watched:
+        budgets.append(Watched(limit, limit_of_tenant))
         return budgets[-1]
 
     folder = tmp_path_factory.mktemp("spool")

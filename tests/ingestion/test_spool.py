@@ -205,3 +205,18 @@ def test_every_acknowledged_record_survives_kill_9_exactly_once(tmp_path: Path) 
     assert len(acknowledged) > 50
     assert all(found[name] == 1 for name in acknowledged)
     assert max(found.values()) == 1
+
+
+def test_a_pause_lets_another_write_and_the_next_record_takes_the_lock_again(tmp_path: Path) -> None:
+    one, two = make(tmp_path), make(tmp_path)
+    one.append("acme", b"1")
+    one.pause()
+    two.append("acme", b"2")
+    with pytest.raises(SpoolError, match="another process"):
+        one.append("acme", b"3")
+    two.pause()
+    one.append("acme", b"4")
+    one.close()
+    with pytest.raises(SpoolError, match="closed"):
+        one.append("acme", b"5")
+    assert [payload for _, payload in everything(two)] == [b"1", b"2", b"4"]

@@ -160,3 +160,27 @@ def test_the_agents_own_spans_reach_an_intake_under_tls(spool: Spool, tmp_path: 
 
     asyncio.run(send())
     assert spool.segments_held() == 1
+
+
+def test_the_signal_does_not_wait_for_a_slow_body(spool: Spool, tmp_path: Path) -> None:
+    settings = settings_of(tmp_path)
+    intake = Intake(spool, {"key": "acme"})
+
+    async def serve_and_leave() -> bytes:
+        server = control.intake_server(intake, settings)
+        running = asyncio.ensure_future(control.run([server], None, intake.leave))
+        while not server.started:
+            await asyncio.sleep(0.01)
+        reader, writer = await asyncio.open_connection(settings.host, settings.intake_port)
+        head = f"POST /v1/traces HTTP/1.1\r\nhost: x\r\nx-tidemill-key: key\r\ncontent-type: {JSON}\r\n"
+        writer.write(head.encode() + b"content-length: 100\r\n\r\n{")
+        await asyncio.sleep(0.3)
+        os.kill(os.getpid(), signal.SIGTERM)
+        told = await asyncio.wait_for(reader.read(), 5)
+        await asyncio.wait_for(running, 5)
+        writer.close()
+        return told
+
+    told = asyncio.run(serve_and_leave())
+    assert told.startswith(b"HTTP/1.1 503")
+    assert b"retry-after" in told.lower()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from governance.door import Door
 from governance.errors import NotFound, PurposeDenied
 from governance.records.rights import Basis, Contract, Purpose, PurposeTerm
 from ingestion.envelope import Envelope
+from ingestion.errors import SpoolBusy
 from ingestion.importers import Recognised
 from ingestion.otlp_decode import JSON
 from pipelines import importing
@@ -209,3 +211,50 @@ def test_a_file_that_breaks_its_reader_costs_only_itself(
     assert report["files"][str(bad)]["refused"].endswith("MemoryError: no further word")
     assert report["files"][str(good)]["form"] == "langfuse"
     assert report["ok"] is False
+
+
+def test_imports_at_once_wait_for_each_other(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    monkeypatch.setattr("governance.masking.presidio_masker.PresidioMasker", lambda keys: MailMasker())
+    names = ("langfuse", "langsmith", "trail")
+    paths = dict(zip(names, files(tmp_path, **{name: DOCUMENTS[name] for name in names}), strict=True))
+
+    def run(name: str) -> dict[str, Any]:
+        with Mill(load_settings()) as mill:
+            mill.spool.append("acme", Envelope(content_type=JSON, received_unix_nano=1, body=b"{}").pack())
+            time.sleep(0.3)  # every one holds the spool for a while
+            mill.spool.pause()
+            return ingest(mill, "acme", [paths[name]])
+
+    with Mill(load_settings()) as first:
+        first.store.ledger.lines()  # the schema is there before they meet
+    monkeypatch.setattr(importing, "_BUSY_S", 60.0)
+    with ThreadPoolExecutor(3) as threads:
+        reports = list(threads.map(lambda name: patiently(lambda: run(name)), names))
+    assert [report["ok"] for report in reports] == [True] * 3
+    with Mill(load_settings()) as mill:
+        assert all(line.balances for line in mill.store.ledger.lines())
+        assert mill.spool.segments_held() == 0
+
+
+def patiently(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """``work``, again while the spool is in other hands before the import itself begins."""
+    while True:
+        try:
+            return work()
+        except SpoolBusy:
+            time.sleep(0.05)
+
+
+def test_an_import_beside_a_process_that_serves_nothing_says_so(
+    mill: Mill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_port: int
+) -> None:
+    monkeypatch.setenv("TIDEMILL_INTAKE_PORT", str(free_port))
+    monkeypatch.setattr(importing, "_BUSY_S", 0.6)
+    mill.spool.append("acme", Envelope(content_type=JSON, received_unix_nano=1, body=b"{}").pack())
+    with Mill(load_settings()) as other:
+        other.__dict__["door"] = mill.door
+        (path,) = files(tmp_path, langfuse=DOCUMENTS["langfuse"])
+        report = ingest(other, "acme", [path])
+    assert "another process holds the spool" in report["files"][str(path)]["refused"]
