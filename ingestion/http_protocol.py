@@ -1,7 +1,7 @@
 """HTTP below the application: what uvicorn answers before a request exists, bounded and in the form of OTLP.
 
-1. A head that is no HTTP is a 400 whose body is a ``Status`` in JSON, as every error of the intake is (which encoding the
-   sender speaks is not known yet).
+1. A head that is no HTTP is a 400 whose body is a ``Status`` in JSON, as every error of the intake is; which encoding
+   the sender speaks is not known yet.
 2. A head must be complete within ``HEAD_SECONDS`` of its connection, or of its first byte on a connection that is kept
    alive (408), and within ``HEAD_BYTES`` (431). Without these bounds a connection costs its sender nothing and the
    intake a place for ever, or as much memory as the sender likes.

@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-import logging
 import queue
 import threading
 import time
@@ -26,19 +25,10 @@ from typing import Final
 from governance.ports.clock import Clock, IdFactory
 from governance.ports.keys import KeyName, KeyProvider
 from governance.records.base import to_unix_nano
+from ingestion import segment as segments
 from ingestion.errors import SpoolBusy, SpoolError, SpoolFull
 from ingestion.sealing import seal, unseal
-from ingestion.segment import (
-    KEY,
-    MAX_RECORD,
-    OPEN,
-    SEALED,
-    SegmentWriter,
-    destroy_segment,
-    read_segment,
-    seal_segment,
-    segment_sizes,
-)  # fmt: skip
+from ingestion.segment import KEY, MAX_RECORD, OPEN, SEALED, SegmentWriter
 from ingestion.spool_lock import WriterLock
 
 _log = logging.getLogger(__name__)
@@ -135,9 +125,9 @@ class Spool:
         """Seal what a dead writer left open; finish destructions that were cut short. Needs the lock."""
         for path in sorted(self.folder.glob(f"*{OPEN}")):
             if (self.folder / f"{path.stem}{KEY}").exists():
-                seal_segment(self.folder, path.stem)
+                segments.seal_segment(self.folder, path.stem)
             else:
-                destroy_segment(self.folder, path.stem)
+                segments.destroy_segment(self.folder, path.stem)
         for path in self.folder.glob(f"*{KEY}"):
             if not (self.folder / f"{path.stem}{SEALED}").exists():
                 path.unlink(missing_ok=True)
@@ -221,7 +211,7 @@ class Spool:
             self._left.append(segment.id)
         try:
             while self._left:
-                seal_segment(self.folder, self._left[0])
+                segments.seal_segment(self.folder, self._left[0])
                 self._left.pop(0)
             (self.folder / _REQUEST).unlink(missing_ok=True)
         except OSError:
@@ -269,7 +259,7 @@ class Spool:
             if (self.folder / f"{path.stem}{KEY}").exists():
                 yield path.stem
             else:
-                destroy_segment(self.folder, path.stem)
+                segments.destroy_segment(self.folder, path.stem)
 
     def read(self, segment_id: str) -> list[tuple[str, bytes]]:
         """The (tenant, payload) records of a sealed segment, in order.
@@ -279,11 +269,11 @@ class Spool:
             SpoolError: when it is gone, or the spool key is not the one that sealed it.
 
         """
-        return read_segment(self.folder, segment_id, self._keys.key(KeyName.SPOOL))
+        return segments.read_segment(self.folder, segment_id, self._keys.key(KeyName.SPOOL))
 
     def destroy(self, segment_id: str) -> None:
         """Delete the segment's key, then its data. Idempotent."""
-        destroy_segment(self.folder, segment_id)
+        segments.destroy_segment(self.folder, segment_id)
 
     def seal_aside(self, label: str, data: bytes) -> bytes:
         """Bytes under the spool key, for what must rest outside the spool (quarantine)."""
@@ -300,8 +290,8 @@ class Spool:
 
     def bytes_held(self) -> int:
         """Bytes on disk that wait for the drain."""
-        return sum(segment_sizes(self.folder))
+        return sum(segments.segment_sizes(self.folder))
 
     def segments_held(self) -> int:
         """Segments on disk, open or sealed."""
-        return len(segment_sizes(self.folder))
+        return len(segments.segment_sizes(self.folder))
