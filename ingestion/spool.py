@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 import time
