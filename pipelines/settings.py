@@ -56,6 +56,7 @@ class Settings(BaseSettings):
     mlflow_tracking_uri: str | None = Field(default=None, description="MLflow; SQLite in the data home when not set")
 
     max_loras: int = Field(default=4, description="adapters that vLLM holds at once: champions, rollback targets, arms")
+    process_rules: Path | None = Field(default=None, description="TOML of rules that the agents must keep")
     prices: Path | None = Field(default=None, description="TOML of token prices, for runs that state no cost")
     record_intake: bool = Field(default=False, description="keep accepted bodies, sealed, for a replay")
 

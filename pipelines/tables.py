@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import TYPE_CHECKING
 
 from pipelines.errors import TableError
@@ -25,6 +26,26 @@ def prices(settings: Settings) -> PriceTable:
 
     path = settings.prices
     return PriceTable() if path is None else parse_prices(_text(path, "TIDEMILL_PRICES"), str(path))
+
+
+def process_rules(settings: Settings) -> tuple[ProcessRule, ...]:
+    """What the company's agents must and must not do.
+
+    Raises:
+        TableError: when the file cannot be read.
+        RecordError: when it is not such a table, and where.
+
+    """
+    from governance.records.process_rule import ProcessRules
+
+    path = settings.process_rules
+    if path is None:
+        return ()
+    try:
+        held = tomllib.loads(_text(path, "TIDEMILL_PROCESS_RULES"))
+    except tomllib.TOMLDecodeError as error:
+        raise TableError(f"TIDEMILL_PROCESS_RULES: {path} is not TOML: {error}") from error
+    return ProcessRules.parse(held, str(path)).rule
 
 
 def _text(path: Path, variable: str) -> str:
