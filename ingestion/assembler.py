@@ -10,11 +10,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from governance.records.content import AdmittedSpan
+from governance.records.outline import RunOutline
+from governance.records.process_rule import ProcessRule
 from governance.store.spans import Assemble, Assembled, Traces
 from ingestion import signals
 from ingestion.assembly import assemble
 from ingestion.log_events import fold
 from ingestion.prices import PriceTable
+from ingestion.signals.baselines import Baselines
 from ingestion.tokens import NO_PRICES
 
 _log = logging.getLogger(__name__)
@@ -23,9 +26,11 @@ _log = logging.getLogger(__name__)
 class Assembler:
     """What the store calls with traces that changed."""
 
-    def __init__(self, prices: PriceTable = NO_PRICES) -> None:
-        """``prices`` cost the tokens whose cost a trace does not state."""
+    def __init__(self, baselines: Baselines, prices: PriceTable = NO_PRICES, rules: Sequence[ProcessRule] = ()) -> None:
+        """``prices`` cost the tokens whose cost a trace does not state; ``rules`` are what the agents must keep."""
+        self._baselines = baselines
         self._prices = prices
+        self._rules = rules
 
     def counting(self, total: Counter[str]) -> Assemble:
         """Assembly that counts ``trajectories`` and ``signals`` into ``total``."""
@@ -46,4 +51,7 @@ class Assembler:
     def _assembled(self, spans: Sequence[AdmittedSpan]) -> Assembled:
         folded = fold(spans)
         trajectory = assemble(folded, self._prices)
-        return Assembled(trajectory, signals.detect(trajectory, folded))
+        outline = RunOutline.of(trajectory)
+        found = signals.detect(trajectory, folded, rules=self._rules, baseline=self._baselines.before(outline))
+        self._baselines.learn(outline)
+        return Assembled(trajectory, found)

@@ -16,6 +16,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Final, NamedTuple
 
 from governance.door import Door, Refusal
@@ -24,6 +25,8 @@ from governance.ports.clock import Clock, SystemClock
 from governance.records.base import Record
 from governance.records.content import AdmittedSpan
 from governance.records.ledger import Fate
+from governance.records.process_rule import ProcessRule
+from governance.records.rights import Purpose
 from governance.records.span import Span
 from governance.store import Store
 from ingestion.assembler import Assembler
@@ -35,6 +38,8 @@ from ingestion.owners import Owners, Summary, summarise
 from ingestion.people import DEFAULT_ATTRIBUTES, Subjects
 from ingestion.prices import PriceTable
 from ingestion.quarantine import MASKING_FAILED, Aside, set_aside
+from ingestion.signals import Thresholds
+from ingestion.signals.baselines import Baselines
 from ingestion.spool import Spool
 from ingestion.storing import store_spans
 from ingestion.tokens import NO_PRICES
@@ -95,6 +100,7 @@ class Drain:
         *,
         hold: timedelta = timedelta(seconds=30),
         prices: PriceTable = NO_PRICES,
+        rules: Sequence[ProcessRule] = (),
     ) -> None:
         """``subject_attributes`` name the keys that carry a raw id; ``hold`` is how long a root may be late."""
         self._spool = spool
@@ -102,7 +108,8 @@ class Drain:
         self._store = store
         self._clock = clock or SystemClock()
         self._hold = hold
-        self._assembler = Assembler(prices)
+        baselines = Baselines(partial(store.trajectories.outlines, Purpose.DEBUG), Thresholds().outlier_window)
+        self._assembler = Assembler(baselines, prices, rules)
         self._warned: set[str] = set()
         self._subjects = (
             subject_attributes

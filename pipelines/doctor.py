@@ -136,10 +136,10 @@ def _tables(settings: Settings) -> Finding:
     from pipelines import tables
 
     try:
-        prices = tables.prices(settings)
+        prices, rules = tables.prices(settings), tables.process_rules(settings)
     except TidemillError as error:
         return Finding("tables", "problem", str(error))
-    return Finding("tables", "ok", f"{len(prices.price)} prices in {prices.currency}")
+    return Finding("tables", "ok", f"{len(prices.price)} prices in {prices.currency}, {len(rules)} process rules")
 
 
 def _rights(settings: Settings) -> list[Finding]:

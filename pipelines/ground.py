@@ -113,11 +113,17 @@ class Ground:
         from datetime import timedelta
 
         from ingestion.drain import Drain
-        from pipelines.tables import prices
+        from pipelines.tables import prices, process_rules
 
-        hold = timedelta(seconds=30 if patient else 0)
         return Drain(
-            self.spool, self.door, self.store, self.subjects, self.clock, hold=hold, prices=prices(self.settings)
+            self.spool,
+            self.door,
+            self.store,
+            self.subjects,
+            self.clock,
+            hold=timedelta(seconds=30 if patient else 0),
+            prices=prices(self.settings),
+            rules=process_rules(self.settings),
         )
 
     @cached_property

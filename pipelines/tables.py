@@ -10,6 +10,7 @@ from pipelines.errors import TableError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from governance.records.process_rule import ProcessRule
     from ingestion.prices import PriceTable
     from pipelines.settings import Settings
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from governance.records.content import AdmittedSpan, SpanContent
+from governance.records.outline import RunOutline
 from governance.records.span import Span
 from governance.records.trajectory import Trajectory
 from governance.store.blocks import Ref, TraceWords
@@ -143,3 +144,19 @@ def read_run(body: dict[str, Any], words: TraceWords) -> Trajectory:
         for name in _CALL_WORDS:
             call[name] = words.value(call[name])
     return Trajectory.model_validate(run)
+
+
+def read_outline(id_: str, body: dict[str, Any]) -> RunOutline:
+    """The run without its words, which are not read."""
+    run = body["run"]
+    actors = {one["actor"] for one in (*run["turns"], *run["calls"])}
+    return RunOutline(
+        id=id_,
+        tenant_id=run["tenant_id"],
+        agent_name=run["agent_name"],
+        started_at=run["started_at"],
+        ended_at=run["ended_at"],
+        usage=run.get("usage", {}),
+        actors=tuple(sorted(actors)),
+        incomplete=run.get("incomplete", ()),
+    )

@@ -11,12 +11,13 @@ from sqlalchemy import Connection, delete, select
 from governance.errors import NotFound, PurposeDenied
 from governance.records.admissible import Admissible
 from governance.records.dataset import Exclusion
+from governance.records.outline import RunOutline
 from governance.records.rights import Purpose
 from governance.records.trajectory import Trajectory
 from governance.store import dialect, release, rights
 from governance.store.blocks import Words
 from governance.store.chunks import chunks
-from governance.store.codec import read_run, words_of_run, write_run
+from governance.store.codec import read_outline, read_run, words_of_run, write_run
 from governance.store.kit import Kit
 from governance.store.tables_traces import TrajectoryRow
 
@@ -102,6 +103,24 @@ class Trajectories:
             if not verdicts[id_].allowed
         )
         return Admissible(rows, excluded, verdicts)
+
+    def outlines(self, purpose: Purpose, tenant_id: str, most: int) -> tuple[RunOutline, ...]:
+        """The tenant's newest runs that the purpose may use, without their words; the newest last."""
+        row = TrajectoryRow
+        statement = (
+            select(row.id, row.subject, row.body)
+            .where(row.tenant_id == tenant_id)
+            .order_by(row.started_at.desc(), row.id.desc())
+            .limit(most)
+        )
+        with self._kit.reading(purpose) as connection:
+            self._kit.log_comply(connection, purpose, [tenant_id], "outlines")
+            found = connection.execute(statement).all()
+            people = {(tenant_id, subject) for _, subject, _ in found}
+            judged = rights.read_verdicts(connection, purpose, people, self._kit.clock.now())
+        return tuple(
+            read_outline(id_, body) for id_, subject, body in reversed(found) if judged[tenant_id, subject].allowed
+        )
 
 
 def put_runs(connection: Connection, kit: Kit, words: Words, trajectories: Sequence[Trajectory]) -> None:

@@ -8,12 +8,17 @@ from statistics import median
 from typing import Final, Self
 
 from governance.records.base import Record
-from governance.records.trajectory import Actor, Trajectory
+from governance.records.outline import RunOutline
+from governance.records.trajectory import Actor
 
 SPREAD: Final = 1.4826
 """Times the median absolute deviation: the standard deviation, where values are normally distributed."""
 _MADE_UP: Final = timedelta(milliseconds=1)
 """Imported runs without times of their own are placed a few microseconds apart: no run of an agent is that short."""
+
+
+_PARTS: Final = frozenset({"missing_root", "open_span"})
+"""Of a run that is not whole yet, neither time nor cost is known."""
 
 
 class Far(Record):
@@ -35,14 +40,11 @@ class Figures(Record):
     tokens: int | None = None
 
     @classmethod
-    def of(cls, run: Trajectory) -> Self:
+    def of(cls, run: RunOutline) -> Self:
         """The figures of a run. One that a person finished has their time in it; a part of a cost is none."""
         took = run.ended_at - run.started_at
-        human = any(call.actor is Actor.HUMAN for call in run.calls) or any(
-            turn.actor is Actor.HUMAN for turn in run.turns
-        )
-        whole = "missing_root" not in run.incomplete and "open_span" not in run.incomplete
-        timed = whole and not human and took >= _MADE_UP
+        whole = _PARTS.isdisjoint(run.incomplete)
+        timed = whole and Actor.HUMAN not in run.actors and took >= _MADE_UP
         costed = whole and run.usage.cost is not None and not run.usage.uncosted_tokens
         return cls(
             seconds=took.total_seconds() if timed else None,

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from governance.records.content import AdmittedSpan
+from governance.records.outline import RunOutline
 from governance.records.signal import Signal, SignalKind
 from ingestion.signals.baseline import Far, Figures, far
 from ingestion.signals.case import Case
@@ -24,7 +25,7 @@ def outliers(case: Case) -> Iterator[Signal]:
     root = case.tree.root
     if root is None or not root.span.end_unix_nano:
         return
-    figures, before = Figures.of(case.trajectory), case.baseline
+    figures, before = Figures.of(RunOutline.of(case.trajectory)), case.baseline
     if figures.seconds is not None and not _made_up(root):
         how_far = _far(case, figures.seconds, before.seconds())
         yield from _found(case, SignalKind.LATENCY_OUTLIER, "seconds", how_far, _took)

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from governance.records.content import AdmittedSpan
+from governance.records.outline import RunOutline
 from governance.records.process_rule import NeverCalled, NeverSaid
 from governance.records.signal import Signal, SignalKind
 from governance.records.span import Span, SpanEvent
@@ -360,10 +361,10 @@ def test_no_outlier_is_claimed_without_a_sample_or_below_the_ratio(others: list[
 
 def test_the_figures_of_a_run() -> None:
     spans = lasting(3)
-    figures = Figures.of(assemble(spans))
+    figures = Figures.of(RunOutline.of(assemble(spans)))
     assert figures.seconds == pytest.approx(3, abs=0.01)
     short = assemble(spans).model_copy(update={"ended_at": assemble(spans).started_at + timedelta(microseconds=9)})
-    assert Figures.of(short).seconds is None
+    assert Figures.of(RunOutline.of(short)).seconds is None
 
 
 # All

@@ -36,6 +36,30 @@ def test_prices_reach_the_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     assert usage["uncosted_tokens"] == 0
 
 
+RULES = """
+[[rule]]
+name = "no_hours"
+kind = "never_called"
+tool = "hours"
+reason = "Look at the door."
+"""
+
+
+def test_process_rules_reach_the_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mill: Mill) -> None:
+    path = tmp_path / "rules.toml"
+    path.write_text(RULES)
+    monkeypatch.setenv("TIDEMILL_PROCESS_RULES", str(path))
+    with Mill(load_settings()) as ruled:
+        ruled.__dict__["door"] = mill.door
+        contract(ruled)
+        ingest(ruled, "acme", files(tmp_path, langfuse=DOCUMENTS["langfuse"]))
+        told = show(ruled.store, f"acme/{TRACE}", Purpose.DEBUG, ruled.clock.now())
+    (breach,) = [one for one in told["signals"] if one["kind"] == "policy_breach"]
+    (call,) = told["tool_calls"]
+    assert (breach["label"], breach["span_ids"]) == ("no_hours", [call["span_id"]])
+    assert breach["detail"] == {"what": "hours was called", "reason": "Look at the door."}
+
+
 def test_a_table_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     monkeypatch.setenv("TIDEMILL_PRICES", str(tmp_path / "absent.toml"))
     with pytest.raises(TableError, match=r"TIDEMILL_PRICES: .*absent"):
@@ -45,3 +69,7 @@ def test_a_table_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "absent.toml").write_text("currency = 3")
     with pytest.raises(RecordError, match="currency"):
         tables.prices(load_settings())
+    monkeypatch.setenv("TIDEMILL_PROCESS_RULES", str(tmp_path / "absent.toml"))
+    (tmp_path / "absent.toml").write_text("rule = ")
+    with pytest.raises(TableError, match=r"TIDEMILL_PROCESS_RULES: .*not TOML"):
+        tables.process_rules(load_settings())
