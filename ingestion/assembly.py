@@ -1,10 +1,10 @@
 """Assembly: the spans of a trace into one trajectory, usable before the root has arrived.
 
 1. Order of arrival does not matter: everything is taken in order of (start, span id).
-2. Calls are the executed tools, by their spans, else by the messages around them (``ingestion.calls``); a call is the
+2. Calls are the executed tools, each once, whether their spans or the messages around them show them; a call is the
    agent's unless it happened under a person's span (``tidemill.actor`` = ``human``, or the agent named
    ``human_operator``).
-3. Turns are what the customer wrote, what the agent answered, what a person answered.
+3. Turns are the whole conversation, each message once (``ingestion.turns``).
 4. Tokens and cost are counted leaf-most: a span counts for what its subtree does not explain (``tokens``).
 5. The outcome is failure where a person took over or the customer said so, success where the customer said so and
    nobody took over, and otherwise unknown.
@@ -21,14 +21,13 @@ from governance.records.content import AdmittedSpan
 from governance.records.trajectory import UNKNOWN_SUBJECT, Actor, Outcome, Trajectory
 from ingestion import tree as trees
 from ingestion.actors import HUMAN_AGENT, actor, takeovers
-from ingestion.calls import calls_of
 from ingestion.errors import IngestionError
 from ingestion.failures import judged
 from ingestion.gaps import gaps
 from ingestion.prices import PriceTable
 from ingestion.tokens import MODEL_KEYS, NO_PRICES, usage_of
 from ingestion.tree import Tree, operation, top_first
-from ingestion.turns import turns_of
+from ingestion.turns import conversation
 
 FEEDBACK: Final = "customer_feedback"
 _SESSION_KEYS: Final = (
@@ -55,7 +54,8 @@ def assemble(spans: Sequence[AdmittedSpan], prices: PriceTable = NO_PRICES) -> T
     tree = trees.build(spans)
     ordered = list(tree.spans.values())
     first, session = ordered[0], _attribute(tree, *_SESSION_KEYS)
-    calls = tuple(judged(call, tree) for call in calls_of(tree))
+    said = conversation(tree)
+    calls = tuple(judged(call, tree) for call in said.calls)
     ends = [max(item.span.start_unix_nano, item.span.end_unix_nano) for item in ordered]
     return Trajectory(
         tenant_id=first.tenant_id,
@@ -69,7 +69,8 @@ def assemble(spans: Sequence[AdmittedSpan], prices: PriceTable = NO_PRICES) -> T
         world_digest=_attribute(tree, "tidemill.world.digest"),
         started_at=from_unix_nano(first.span.start_unix_nano),
         ended_at=from_unix_nano(max(ends)),
-        turns=turns_of(tree),
+        turns=said.turns,
+        subagents=said.subagents,
         calls=calls,
         usage=usage_of(tree, prices),
         outcome=_outcome(tree),

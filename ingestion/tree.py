@@ -32,6 +32,13 @@ class Tree:
     """Parents that spans name and that are not there."""
     extra_roots: frozenset[str] = frozenset()
     """Further spans without a parent."""
+    _operations: dict[str, str | None] = field(default_factory=dict)
+
+    def operation(self, span_id: str) -> str | None:
+        """What a span did (``operation``), looked up once."""
+        if span_id not in self._operations:
+            self._operations[span_id] = operation(self.spans[span_id])
+        return self._operations[span_id]
 
     def ancestors(self, span_id: str) -> Iterator[AdmittedSpan]:
         """From the span's parent up to the top."""

@@ -1,79 +1,107 @@
-"""The turns of a trace: what the customer wrote, what the agent answered, what a person answered."""
+"""The conversation of a trace: every message that its spans evidence, in order, each once.
+
+Theory. A run with twenty model calls repeats its history twenty times, and each instrumentation repeats it in another
+way: whole, cut to a window, with a summary in place of what was cut, only what is new, as events, or not at all beside
+the spans of the tools. The conversation is what all of them are views of.
+
+1. Each span is told something when it starts and says something when it ends (``conversation.telling``). Messages are
+   compared piece by piece, by numbers (``conversation.atoms``), so each message is looked at once.
+2. Each agent has a scope, and the model calls in it go on with one thread (``conversation.scopes``). What a history
+   holds after the end of the thread is new; a history without that end is laid over the thread, or, where the calls of
+   the scope repeat nothing, added to it (``conversation.alignment``, ``conversation.thread``).
+3. The thread of the trace is the talk with the customer: ``turns``. What agents say to agents that they call as tools,
+   and what helpers are asked, are ``subagents``, each under its span. An agent that takes the talk over goes on in it.
+4. Calls in messages and spans of tools are brought together (``conversation.executed``): each call once, with its
+   arguments and its answer from whichever has them.
+5. Instructions of the system are the harness's, and no turn. What a person did under their span is said by ``human``.
+   What stands in the history before this run's question is ``earlier``.
+6. Each answer of a tool is a turn, whatever message it came in; calls and words of one reply are one turn.
+
+What cannot be told: a text that an app wrote as user, without anything in the trace that says what the customer wrote,
+is taken as the customer's.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import NamedTuple
 
 from governance.records.base import from_unix_nano
-from governance.records.content import AdmittedSpan
-from governance.records.message import Message, Role, TextPart
-from governance.records.trajectory import Actor, Turn
-from ingestion import tree as trees
-from ingestion.actors import actor, takeovers
-from ingestion.tree import Tree, operation
-
-_SPEAKING: Final = ("invoke_agent", "chat", "invoke_workflow")
-
-
-def turns_of(tree: Tree) -> tuple[Turn, ...]:
-    """The turns, customer first."""
-    turns = []
-    asked = _asked(tree)
-    if asked is not None:
-        item, said = asked
-        turns.append(_turn(Actor.CUSTOMER, said, item, item.span.start_unix_nano))
-    answered = _answered(tree)
-    if answered is not None:
-        item, said = answered
-        turns.append(_turn(Actor.AGENT, said, item, item.span.end_unix_nano or item.span.start_unix_nano))
-    for item in takeovers(tree):
-        message = _last_text(item, Role.ASSISTANT)
-        if message is not None:
-            turns.append(_turn(Actor.HUMAN, message, item, item.span.end_unix_nano or item.span.start_unix_nano))
-    return tuple(turns)
+from governance.records.message import Message, Role
+from governance.records.trajectory import Subagent, ToolInvocation, Turn
+from ingestion.calls import tool_name
+from ingestion.conversation.atoms import Atoms
+from ingestion.conversation.executed import Executed
+from ingestion.conversation.listener import Listener
+from ingestion.conversation.scopes import AGENT, TOOL, Scope
+from ingestion.conversation.thread import Entry, Thread
+from ingestion.tree import Tree
 
 
-def _turn(actor_: Actor, message: Message, item: AdmittedSpan, moment: int) -> Turn:
-    return Turn(actor=actor_, message=message, span_id=item.span.span_id, at=from_unix_nano(moment))
+class Conversation(NamedTuple):
+    """What was said and done in a trace."""
+
+    turns: tuple[Turn, ...]
+    subagents: tuple[Subagent, ...]
+    calls: tuple[ToolInvocation, ...]
 
 
-def _speaking(tree: Tree) -> list[AdmittedSpan]:
-    """The root, then the agent's own spans in order: agents and model calls, not tools and not people."""
-    spoken = [item for item in trees.top_first(tree) if actor(item, tree) is Actor.AGENT]
-    return [item for item in spoken if item is tree.root or operation(item) in _SPEAKING]
+def conversation(tree: Tree) -> Conversation:
+    """The conversation that a trace's spans evidence."""
+    atoms = Atoms()
+    heard = Listener(tree, atoms)
+    main = heard.scopes.main_thread
+    apart = _apart([*heard.scopes.all(), *heard.helpers], main)
+    executed = Executed(tree, atoms, heard.scopes, [main, *(thread for thread, _ in apart)])
+    subagents = [_subagent(tree, scope, thread) for thread, scope in apart if thread.entries]
+    return Conversation(
+        turns=tuple(_turns(main.entries)),
+        subagents=tuple(sorted(subagents, key=lambda one: (one.turns[0].at, one.span_id))),
+        calls=tuple(executed.calls),
+    )
 
 
-def _asked(tree: Tree) -> tuple[AdmittedSpan, Message] | None:
-    for item in _speaking(tree):
-        message = None if item.content is None else _last(item.content.input, Role.USER)
-        if message is not None:
-            return item, message
-    return None
+def _apart(scopes: Iterable[Scope], main: Thread) -> list[tuple[Thread, Scope]]:
+    """The threads beside the main one, each with the scope that names it."""
+    found: dict[int, tuple[Thread, Scope]] = {}
+    for scope in scopes:
+        if scope.thread is not None and scope.thread is not main:
+            found.setdefault(id(scope.thread), (scope.thread, scope))
+    return list(found.values())
 
 
-def _answered(tree: Tree) -> tuple[AdmittedSpan, Message] | None:
-    """The root's answer; without a root that speaks, the last answer of an agent, else of a model call."""
-    if tree.root is not None:
-        message = _last_text(tree.root, Role.ASSISTANT)
-        said_nothing = tree.root.content is not None and trees.is_agent(tree.root) and tree.root.span.end_unix_nano
-        if message is not None or (said_nothing and "tidemill.stop_reason" in tree.root.span.attributes):
-            return None if message is None else (tree.root, message)
-    others = sorted(_speaking(tree), key=lambda item: (trees.is_agent(item), trees.start_order(item)), reverse=True)
-    for item in others:
-        message = _last_text(item, Role.ASSISTANT)
-        if message is not None:
-            return item, message
-    return None
+def _subagent(tree: Tree, scope: Scope, thread: Thread) -> Subagent:
+    span_id = str(scope.id)
+    item = tree.spans[span_id]
+    operation = tree.operation(span_id)
+    named = item.span.attributes.get("gen_ai.agent.name") if operation == AGENT else None
+    name = tool_name(item) if operation == TOOL else named
+    return Subagent(span_id=span_id, name=str(name or item.span.name), turns=tuple(_turns(thread.entries)))
 
 
-def _last(messages: Iterable[Message], role: Role) -> Message | None:
-    return next((message for message in reversed(tuple(messages)) if message.role is role), None)
+def _turns(entries: list[Entry]) -> Iterable[Turn]:
+    start = 0
+    for place in range(1, len(entries) + 1):
+        if place == len(entries) or not _one(entries[start], entries[place]):
+            yield _turn(entries[start:place])
+            start = place
 
 
-def _last_text(item: AdmittedSpan, role: Role) -> Message | None:
-    """The last message of that role in a span's output, when it says something and asks for no tool."""
-    message = None if item.content is None else _last(item.content.output, role)
-    if message is None or not all(isinstance(part, TextPart) for part in message.parts):
-        return None
-    return message if message.text.strip() else None
+def _one(first: Entry, second: Entry) -> bool:
+    """Whether two pieces are of one message; each answer of a tool is one."""
+    role = first.atom.role
+    same = first.group == second.group and first.actor is second.actor and role is second.atom.role
+    return same and role is not Role.TOOL and first.earlier == second.earlier
+
+
+def _turn(entries: list[Entry]) -> Turn:
+    first = entries[0]
+    whole = first.atom.whole if len(entries) == 1 else None
+    parts = tuple(part for entry in entries for part in entry.atom.parts)
+    return Turn(
+        actor=first.actor,
+        message=whole or Message(role=first.atom.role, parts=parts),
+        span_id=first.span_id,
+        at=from_unix_nano(first.at),
+        earlier=first.earlier,
+    )

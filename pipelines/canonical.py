@@ -1,7 +1,8 @@
 """The canonical form of a trajectory: the same for every framework and every tool that a run came from.
 
-Turns with role and content, tool calls with their arguments and results, usage, flags, signals, the release that
-answered, and the keyed hash of the person. Every read names its purpose, so what may not be seen is not shown.
+The whole talk in turns with role, content, tool calls and tool results; what agents said to each other apart from it;
+the executed calls; usage, flags, signals, the release that answered, and the keyed hash of the person. Every read names
+its purpose, so what may not be seen is not shown.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from governance.records.message import TextPart, ToolCallPart
+from governance.records.message import ToolCallPart, ToolResultPart
 from governance.records.rights import Purpose
 
 if TYPE_CHECKING:
@@ -42,6 +43,10 @@ def show(store: Store, trajectory_id: str, purpose: Purpose, now: datetime) -> d
         "topic": run.topic,
         "world": run.world_digest,
         "turns": [_turn(turn) for turn in run.turns],
+        "subagents": [
+            {"name": one.name, "span_id": one.span_id, "turns": [_turn(turn) for turn in one.turns]}
+            for one in run.subagents
+        ],
         "tool_calls": [_call(call) for call in run.calls],
         "usage": run.usage.plain(),
         "flags": sorted(flags),
@@ -84,7 +89,7 @@ def _turn(turn: Turn) -> dict[str, Any]:
         for part in parts
         if isinstance(part, ToolCallPart)
     ]
-    results = [part.plain() for part in parts if not isinstance(part, TextPart | ToolCallPart)]
+    results = [{"id": part.id, "response": part.response} for part in parts if isinstance(part, ToolResultPart)]
     return {
         "role": turn.message.role.value,
         "actor": turn.actor.value,
@@ -92,7 +97,8 @@ def _turn(turn: Turn) -> dict[str, Any]:
         "at": turn.at.isoformat(),
         "span_id": turn.span_id,
         **({"tool_calls": calls} if calls else {}),
-        **({"results": results} if results else {}),
+        **({"tool_results": results} if results else {}),
+        **({"earlier": True} if turn.earlier else {}),
     }
 
 

@@ -29,9 +29,9 @@ class Demonstrated(Record):
 
 
 def spoken(trajectory: Trajectory, actor: Actor) -> str | None:
-    """The actor's last words, or None."""
-    said = [turn.message.text for turn in trajectory.turns if turn.actor is actor and turn.message.text.strip()]
-    return said[-1] if said else None
+    """The actor's last words in this run, or None."""
+    said = [turn.message.text for turn in trajectory.turns if turn.actor is actor and not turn.earlier]
+    return next((words for words in reversed(said) if words.strip()), None)
 
 
 def calls_of(trajectory: Trajectory, actor: Actor, answer_tool: str | None) -> tuple[ToolInvocation, ...]:

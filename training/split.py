@@ -22,8 +22,9 @@ UNKNOWN = "unknown_subject"
 
 
 def instruction_of(trajectory: Trajectory) -> str:
-    """What the customer wrote."""
-    return "\n".join(turn.message.text for turn in trajectory.turns if turn.actor is Actor.CUSTOMER)
+    """What the customer wrote in this run; in all of what is known of the talk, where the run shows none of it."""
+    said = [turn for turn in trajectory.turns if turn.actor is Actor.CUSTOMER]
+    return "\n".join(turn.message.text for turn in [turn for turn in said if not turn.earlier] or said)
 
 
 class Wall:

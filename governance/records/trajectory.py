@@ -25,6 +25,8 @@ class Actor(StrEnum):
     CUSTOMER = "customer"
     AGENT = "agent"
     HUMAN = "human"
+    TOOL = "tool"
+    """A tool that answers; only turns have it. Who made the call is the call's actor."""
 
 
 class Outcome(StrEnum):
@@ -60,6 +62,17 @@ class Turn(Record):
     message: Message
     span_id: SpanId
     at: UtcTime
+    earlier: bool = False
+    """Said before this run began: it stands in the history that the run was given."""
+
+
+class Subagent(Record):
+    """What was said between an agent and another one that it asked: no part of the talk with the customer."""
+
+    span_id: SpanId
+    """The span under which it was said: the agent's, the tool's that ran it, or its first model call's."""
+    name: str
+    turns: tuple[Turn, ...]
 
 
 class Trajectory(Record):
@@ -82,7 +95,10 @@ class Trajectory(Record):
     started_at: UtcTime
     ended_at: UtcTime
     turns: tuple[Turn, ...]
+    """The talk with the customer, whole and in order: each message once, however many spans repeat it."""
+    subagents: tuple[Subagent, ...] = ()
     calls: tuple[ToolInvocation, ...]
+    """The executed calls of the run, those of sub-agents too, each once."""
     usage: Usage = Usage()
     outcome: Outcome = Outcome.UNKNOWN
     incomplete: tuple[str, ...] = ()

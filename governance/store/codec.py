@@ -11,7 +11,7 @@ from typing import Any, Final
 from governance.records.content import AdmittedSpan, SpanContent
 from governance.records.outline import RunOutline
 from governance.records.span import Span
-from governance.records.trajectory import Trajectory
+from governance.records.trajectory import Trajectory, Turn
 from governance.store.blocks import Ref, TraceWords
 
 _SPAN: Final = {
@@ -116,17 +116,21 @@ def _read_span(written: dict[str, Any], subject: str, words: TraceWords) -> Admi
 def words_of_run(item: Trajectory) -> Iterator[Any]:
     """Everything in a trajectory that goes into a block."""
     yield from (turn.message for turn in item.turns)
+    yield from (turn.message for subagent in item.subagents for turn in subagent.turns)
     for call in item.calls:
         yield from (value for name in _CALL_WORDS if (value := getattr(call, name)) is not None)
 
 
 def write_run(item: Trajectory, words: TraceWords) -> dict[str, Any]:
     """The body of a trajectory's row."""
-    body = item.model_dump(mode="json", exclude={"turns", "calls"}, exclude_defaults=True)
+    body = item.model_dump(mode="json", exclude={"turns", "subagents", "calls"}, exclude_defaults=True)
     refer = _Refer(words)
-    body["turns"] = [
-        turn.model_dump(mode="json", exclude={"message"}) | {"message": refer(turn.message)} for turn in item.turns
-    ]
+    body["turns"] = [_write_turn(turn, refer) for turn in item.turns]
+    if item.subagents:
+        body["subagents"] = [
+            {"span_id": one.span_id, "name": one.name, "turns": [_write_turn(turn, refer) for turn in one.turns]}
+            for one in item.subagents
+        ]
     apart = set(_CALL_WORDS)
     body["calls"] = [
         call.model_dump(mode="json", exclude=apart) | {name: refer(getattr(call, name)) for name in _CALL_WORDS}
@@ -135,10 +139,15 @@ def write_run(item: Trajectory, words: TraceWords) -> dict[str, Any]:
     return {"needs": list(refer.needs), "run": body}
 
 
+def _write_turn(turn: Turn, refer: _Refer) -> dict[str, Any]:
+    plain = turn.model_dump(mode="json", exclude={"message"}, exclude_defaults=True)
+    return plain | {"message": refer(turn.message)}
+
+
 def read_run(body: dict[str, Any], words: TraceWords) -> Trajectory:
     """The trajectory with its words back in place."""
     run = body["run"]
-    for turn in run["turns"]:
+    for turn in (*run["turns"], *(turn for one in run.get("subagents", ()) for turn in one["turns"])):
         turn["message"] = words.message(turn["message"])
     for call in run["calls"]:
         for name in _CALL_WORDS:

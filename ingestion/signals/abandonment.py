@@ -2,7 +2,8 @@
 
 1. Where the last thing that the agent did is a tool that ends a run by its name (``submit``, ``final_answer``, ...) and
    worked, the answer was in it: nothing is abandoned. Neither is a run that speaks to nobody (an embedding, a search).
-2. ``tidemill.stop_reason`` where the run states one, else ``no_answer``: nothing was said to the customer at all.
+2. ``tidemill.stop_reason`` where the run states one, else ``no_answer``: nothing was said to the customer at all. A run
+   that states why it stopped, and no answer, held back what its model said.
 3. ``ends_on_customer``: the last words are the customer's, and they are no farewell.
 4. ``ends_on_tool_call``: the last thing that the agent said asks for a tool, and no answer came after.
 Only of a run whose root is there and has ended, and whose words were not withheld. Evidence: the root, and the span of
@@ -43,7 +44,8 @@ def abandonment(case: Case) -> Iterator[Signal]:
     root = case.tree.root
     if root is None or not root.span.end_unix_nano or root.content is None or actors.takeovers(case.tree):
         return
-    left = _left(case.trajectory.turns)
+    held_back = "tidemill.stop_reason" in root.span.attributes and not root.content.output
+    left = _left(case.trajectory.turns, held_back=held_back)
     if left is None or trees.operation(root) not in _TALKING or _handed_over(case.trajectory.calls):
         return
     label, last = left
@@ -62,12 +64,17 @@ def _handed_over(calls: tuple[ToolInvocation, ...]) -> bool:
     return not _ENDING.isdisjoint(word.lower() for word in _WORDS.findall(calls[-1].name))
 
 
-def _left(turns: tuple[Turn, ...]) -> tuple[str, Turn] | None:
-    """How the customer was left, and the last turn; None where they have an answer, or said nothing."""
+def _left(turns: tuple[Turn, ...], *, held_back: bool) -> tuple[str, Turn] | None:
+    """How the customer was left, and the last turn; None where they have an answer, or said nothing.
+
+    ``held_back``: what the model said did not reach the customer.
+    """
     spoken = [turn for turn in turns if turn.actor in (Actor.CUSTOMER, Actor.AGENT, Actor.HUMAN)]
     if not any(turn.actor is Actor.CUSTOMER for turn in spoken):
         return None
     last = spoken[-1]
+    if held_back:
+        return NO_ANSWER, last
     if last.actor is Actor.CUSTOMER:
         answered = any(turn.actor is not Actor.CUSTOMER and turn.message.text.strip() for turn in spoken)
         if not answered:

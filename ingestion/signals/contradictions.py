@@ -35,7 +35,7 @@ def _answers(case: Case) -> Iterator[Signal]:
     for turn in case.trajectory.turns:
         if turn.actor is Actor.AGENT and turn.message.text.strip():
             said = turn
-        elif turn.actor is Actor.HUMAN and said is not None and _folded(turn) != _folded(said):
+        elif turn.actor is Actor.HUMAN and said is not None and _folded(turn) not in ("", _folded(said)):
             yield case.signal(SignalKind.CONTRADICTION, turn.at, (said.span_id, turn.span_id), label="answer")
             said = None
 

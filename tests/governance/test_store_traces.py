@@ -17,7 +17,7 @@ from governance.records.content import AdmittedSpan, Evaluation, SpanContent
 from governance.records.ledger import Fate
 from governance.records.message import Message, Role, ToolCallPart, text_message
 from governance.records.rights import Basis, ConsentStatus, Purpose, Reason, Suppression
-from governance.records.trajectory import UNKNOWN_SUBJECT
+from governance.records.trajectory import UNKNOWN_SUBJECT, Subagent
 from governance.store import Store
 from governance.store.blocks import SHARED
 from governance.store.spans import Assembled, Traces
@@ -199,6 +199,24 @@ def test_a_trajectory_put_again_drops_the_words_that_it_lost(store: Store, datab
     assert counts(database_url) == before
     assert store.trajectories.get(again.id, Purpose.COMPLY) == again
     assert store.erasable().count("acme", person(1)) == 1
+
+
+def test_what_subagents_said_is_kept_in_blocks_too(store: Store, database_url: str) -> None:
+    alone = trajectory(1, subject=person(1), text="said by both")
+    (turn,) = alone.turns
+    apart = turn.model_copy(update={"message": text_message(Role.ASSISTANT, "said apart"), "earlier": True})
+    whole = alone.model_copy(update={"subagents": (Subagent(span_id="a" * 16, name="expert", turns=(turn, apart)),)})
+    store.trajectories.put(alone)
+    before = counts(database_url)
+    store.trajectories.put(whole)
+    assert counts(database_url)[0] == before[0] + 1
+    assert store.trajectories.get(whole.id, Purpose.COMPLY) == whole
+    engine = create_engine(database_url.replace("postgresql://", "postgresql+psycopg://"))
+    with engine.connect() as connection:
+        assert "said apart" not in str(connection.execute(select(TrajectoryRow.body)).scalar_one())
+    engine.dispose()
+    store.erasable().erase("acme", person(1))
+    assert counts(database_url)[0] == 0
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

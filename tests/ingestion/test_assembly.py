@@ -103,6 +103,10 @@ def test_a_run_that_a_person_finished() -> None:
     assert (trajectory.topic, trajectory.world_digest, trajectory.release) == ("refund", "d" * 64, "r" * 64)
     assert [(turn.actor, turn.message.text) for turn in trajectory.turns] == [
         (Actor.CUSTOMER, "Refund my order, please."),
+        (Actor.AGENT, ""),
+        (Actor.TOOL, ""),
+        (Actor.HUMAN, ""),
+        (Actor.TOOL, ""),
         (Actor.HUMAN, "I refunded it."),
     ]
     assert [(call.actor, call.arguments, call.error_type) for call in trajectory.calls] == [

@@ -48,7 +48,7 @@ def run_of(document: Any) -> Trajectory:
 
 
 def said(run: Trajectory) -> list[str]:
-    return [turn.message.text for turn in run.turns]
+    return [turn.message.text for turn in run.turns if turn.message.text]
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

@@ -258,7 +258,8 @@ def test_a_mail_in_a_log_is_masked(mill: Mill) -> None:
     send_logs(mill, told, record(29, "gen_ai.system.message", trace="a" * 32, body={"content": "Be kind"}))
     mill.drain.run()
     (trajectory,) = mill.trajectories(Purpose.COMPLY)
-    assert [turn.message.text for turn in trajectory.turns] == ["I am user15@masked.invalid, refund"]
+    assert trajectory.turns[0].message.text == "I am user15@masked.invalid, refund"
+    assert "ann@" not in trajectory.model_dump_json()
 
 
 # Over HTTP

@@ -85,10 +85,11 @@ def test_a_trajectory_is_shown_in_canonical_form(mill: Mill, tmp_path: Path) -> 
     told = show(mill.store, f"acme/{TRACE}", Purpose.DEBUG, mill.clock.now())
     assert json.loads(json.dumps(told)) == told
     said = [(turn["role"], turn["content"]) for turn in told["turns"]]
-    assert said == [
-        ("user", "Is it open?"),
-        ("assistant", "Yes."),
-    ]
+    assert said == [("user", "Is it open?"), ("assistant", ""), ("tool", ""), ("assistant", "Yes.")]
+    (asked,), (answered,) = told["turns"][1]["tool_calls"], told["turns"][2]["tool_results"]
+    assert (asked["name"], asked["arguments"], answered["response"]) == ("hours", {"day": "Sunday"}, {"open": True})
+    assert asked["id"] == answered["id"]
+    assert told["subagents"] == []
     (call,) = told["tool_calls"]
     assert (call["name"], call["arguments"], call["result"]) == ("hours", {"day": "Sunday"}, {"open": True})
     usage = {name: figure for name, figure in told["usage"].items() if figure}

@@ -1,0 +1,134 @@
+"""What the spans of a trace say, one after the other, into the threads of their scopes.
+
+1. A model's history that has nothing of its agent's question in it is the app's own prompt: what the model says and
+   what tools answer belongs to the talk, who speaks as user in it is not the customer.
+2. A later model call that shares nothing with its scope and was given other instructions is a helper's: it talks apart.
+3. The first call of a scope in a talk that goes on, and calls at the same time, repeat what was said, even where the
+   other calls of the scope are given only what is new.
+"""
+
+from __future__ import annotations
+
+from governance.records.content import AdmittedSpan
+from governance.records.message import Role
+from governance.records.trajectory import Actor
+from ingestion.actors import actor, is_human
+from ingestion.conversation.atoms import Atom, Atoms, runs
+from ingestion.conversation.scopes import CHAT, Scope, Scopes, settle
+from ingestion.conversation.telling import Moment, moments, speakers
+from ingestion.conversation.thread import Entry, Heard, Thread
+from ingestion.tree import Tree
+
+
+class Listener:
+    """Hears a trace once."""
+
+    def __init__(self, tree: Tree, atoms: Atoms) -> None:
+        """After this, the scopes hold every thread."""
+        self.scopes = Scopes(tree)
+        self.helpers: list[Scope] = []
+        """Scopes of model calls that talk apart from their agent."""
+        self._tree = tree
+        self._atoms = atoms
+        self._places: dict[str, tuple[Thread, int]] = {}
+        spoken = speakers(tree)
+        self._note_repeats(spoken)
+        self._inner = _inner(tree, spoken)
+        for moment in moments(tree, spoken):
+            if moment.says:
+                self._say(moment)
+            else:
+                self._hear(moment)
+
+    def _note_repeats(self, spoken: list[AdmittedSpan]) -> None:
+        """Scopes whose later calls are given what the assistant said."""
+        seen: set[int] = set()
+        for item in spoken:
+            if item.content is None or not self._is_chat(item):
+                continue
+            scope = self.scopes.of(item)
+            if id(scope) in seen and not scope.repeats:
+                scope.repeats = any(message.role is Role.ASSISTANT for message in item.content.input)
+            seen.add(id(scope))
+
+    def _is_chat(self, item: AdmittedSpan) -> bool:
+        return self._tree.operation(item.span.span_id) == CHAT
+
+    def _hear(self, moment: Moment) -> None:
+        item, scope = moment.item, self.scopes.of(moment.item)
+        pieces = self._atoms.all(item.content.input) if item.content else []
+        if not pieces:
+            if scope.thread is not None:
+                self._places[item.span.span_id] = scope.thread, len(scope.thread.entries)
+            return
+        thread = settle(scope, pieces)
+        repeats = True
+        if self._is_chat(item):
+            thread, scope, repeats = self._called(item, scope, thread, pieces)
+        elif not is_human(item):
+            scope.states = scope.states or any(piece.role is Role.USER for piece in pieces)
+        heard = Heard(
+            span_id=item.span.span_id,
+            at=moment.at,
+            pieces=pieces,
+            agents=not self._is_chat(item),
+            repeats=repeats,
+            customers=scope.customers,
+        )
+        self._places[item.span.span_id] = thread, thread.hear(heard)
+
+    def _called(
+        self, item: AdmittedSpan, scope: Scope, thread: Thread, pieces: list[Atom]
+    ) -> tuple[Thread, Scope, bool]:
+        """Where a model's call belongs, and whether it repeats what was said."""
+        system = None if item.content is None else self._atoms.system(item.content.input)
+        strange = bool(thread.entries) and not thread.continues(pieces)
+        if strange and scope.chats and system is not None and scope.systems and system not in scope.systems:
+            helper = Scope(item.span.span_id, scope, apart=True)
+            self.helpers.append(helper)
+            return settle(helper, pieces), helper, True
+        if strange and not scope.chats and thread.states:
+            scope.customers = False
+        repeats = scope.repeats or not scope.chats or item.span.start_unix_nano < scope.last_end
+        scope.chats += 1
+        scope.last_end = max(scope.last_end, item.span.end_unix_nano)
+        if system is not None:
+            scope.systems.add(system)
+        return thread, scope, repeats
+
+    def _say(self, moment: Moment) -> None:
+        item = moment.item
+        pieces = self._atoms.all(item.content.output) if item.content else []
+        if not pieces:
+            return
+        scope, id_ = self.scopes.of(item), item.span.span_id
+        thread, start = self._places.get(id_) or (settle(scope, pieces), 0)
+        inner: frozenset[str] | None = self._inner.get(id_, frozenset())
+        if any(piece.role is Role.USER for piece in pieces):
+            start, inner = 0, None  # the whole conversation
+        speaker = actor(item, self._tree)
+        for piece, run in zip(pieces, runs(pieces), strict=True):
+            if piece.role is Role.USER and not scope.customers:
+                continue
+            entry = Entry(
+                atom=piece,
+                actor=_speaks(piece.role, speaker),
+                span_id=id_,
+                at=moment.at,
+                group=(id_, "said", run),
+                heard=False,
+            )
+            start = thread.say(entry, start, inner)
+
+
+def _speaks(role: Role, speaker: Actor) -> Actor:
+    return {Role.USER: Actor.CUSTOMER, Role.TOOL: Actor.TOOL}.get(role, speaker)
+
+
+def _inner(tree: Tree, spoken: list[AdmittedSpan]) -> dict[str, frozenset[str]]:
+    """For each span the speaking spans inside of it."""
+    found: dict[str, set[str]] = {}
+    for item in spoken:
+        for above in tree.ancestors(item.span.span_id):
+            found.setdefault(above.span.span_id, set()).add(item.span.span_id)
+    return {span_id: frozenset(inside) for span_id, inside in found.items()}
