@@ -9,10 +9,11 @@ Keys that only the server may set are dropped wherever the wire brings them.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from governance.records.span import Attributes, Span
+from governance.records.content import Evaluation
+from governance.records.span import Attributes, Span, SpanEvent
 
 CLIENT_KEYS: Final = frozenset(
     {"tidemill.release", "tidemill.world.digest", "tidemill.request.topic", "tidemill.actor", "tidemill.stop_reason"}
@@ -27,6 +28,7 @@ STRUCTURAL_KEYS: Final = CLIENT_KEYS | {
     "deployment.environment", "deployment.environment.name", "telemetry.sdk.name", "telemetry.sdk.language",
     "telemetry.sdk.version",
 }  # fmt: skip
+EVALUATION: Final = "gen_ai.evaluation.result"
 _CONTENT: Final = re.compile(
     r"gen_ai\.(?:input\.messages|output\.messages|system_instructions|tool\.call\.(?:arguments|result)|prompt\b.*|"
     r"completion\b.*|content\..*)|(?:input|output)\.(?:value|mime_type)|llm\.(?:input|output)_messages\b.*"
@@ -65,6 +67,20 @@ def without_words(span: Span) -> Span:
         bare, lambda held: {key: kept for key, value in held.items() if (kept := _kept(key, value)) is not None}
     )
     return structure.model_copy(update={"status_message": "", "trace_state": ""})
+
+
+def with_scores(span: Span, evaluations: Iterable[Evaluation]) -> Span:
+    """The structure of a span with the names and scores of its evaluations; their words are not structure."""
+    scores = tuple(
+        SpanEvent(
+            name=EVALUATION,
+            time_unix_nano=one.at_unix_nano,
+            attributes={"gen_ai.evaluation.name": one.name, "gen_ai.evaluation.score.value": one.score},
+        )
+        for one in evaluations
+        if one.score is not None
+    )
+    return span.model_copy(update={"events": (*span.events, *scores)})
 
 
 def with_subject(masked: Span, source: Span, keys: Sequence[str], raw_id: str, subject: str) -> Span:

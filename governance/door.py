@@ -6,6 +6,9 @@ refused); does any purpose beyond running the service allow to keep what was sai
 counted as withheld); and then every string of it is masked. Nothing is returned until everything is masked, so a
 detector that fails leaves the whole batch to quarantine. Keys that only the server may set are dropped.
 
+Feedback comes through the same door: its person is known by its own word or as the one of what it is about, and it is
+masked, withheld or refused as what is said in a span.
+
 Snapshots of worlds come through the same door: declared fields and documents are masked with the same surrogates as
 texts, the field that holds a person's id becomes the subject's hash, and rows of erased people never enter.
 """
@@ -24,7 +27,7 @@ from governance.masking.surrogate import Surrogates
 from governance.own_id import OwnId
 from governance.ports.clock import Clock, IdFactory, RandomIds
 from governance.ports.keys import KeyProvider
-from governance.ports.masker import Masker
+from governance.ports.masker import Masked, Masker
 from governance.records.audit import AuditEvent
 from governance.records.content import AdmittedSpan, SpanContent
 from governance.records.rights import Purpose, Reason
@@ -48,8 +51,27 @@ class Refusal:
     span_id: str
 
 
+@dataclass(frozen=True)
+class Said:
+    """What somebody said beside a span: feedback. ``words`` is None where there are none, or where they wait."""
+
+    structure: Any
+    words: Any
+    subject: str
+    raw_id: str | None = None
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What may be kept of it, masked; ``words`` is None where no right keeps them."""
+
+    structure: Any
+    words: Any
+    mentions: tuple[str, ...]
+
+
 class Door:
-    """Admits spans and worlds of tenants."""
+    """Admits spans, feedback and worlds of tenants."""
 
     def __init__(
         self,
@@ -116,6 +138,27 @@ class Door:
             )
         self._log(tenant_id, "admit_spans", f"batch of {len(items)}", _tally(admitted))
         return admitted
+
+    def admit_said(self, tenant_id: str, said: Sequence[Said]) -> list[Heard | None]:
+        """Admit feedback, in order; None is what an erased person said, or what was said as theirs.
+
+        Raises:
+            MaskingError: when a detector fails; nothing is admitted then.
+
+        """
+        subjects = {one.subject for one in said}
+        erased = {one for one in subjects if self._store.rights.is_suppressed(tenant_id, one)}
+        keeping = self._keeping(tenant_id, subjects - erased, self._clock.now())
+        drafts = [
+            {"structure": one.structure, "words": one.words if one.subject in keeping else None}
+            for one in said
+            if one.subject not in erased
+        ]
+        masked = iter(self._masker.mask(tenant_id, drafts))
+        heard = [None if one.subject in erased else _heard(one, next(masked)) for one in said]
+        counts = Counter("suppressed" if one is None else "admitted" for one in heard)
+        self._log(tenant_id, "admit_feedback", f"batch of {len(said)}", dict(sorted(counts.items())))
+        return heard
 
     def admit_world(self, tenant_id: str, source: World, schema: WorldSchema) -> WorldRef:
         """Mask and store a snapshot; the same snapshot again gives the reference that is there.
@@ -203,6 +246,12 @@ class Door:
         )
 
 
+def _heard(said: Said, masked: Masked) -> Heard:
+    value = OwnId(said.raw_id, said.subject).hidden(masked.value)
+    mentions = tuple(sorted({finding.mention for finding in masked.findings}))
+    return Heard(structure=value["structure"], words=value["words"], mentions=mentions)
+
+
 def _personal(schema: WorldSchema, table: str) -> dict[str, str]:
     """The declared fields of a table, with their entity types."""
     paths = ((path.partition("."), kind) for path, kind in schema.personal_fields.items())
@@ -223,7 +272,9 @@ def _draft(item: Item, *, keep: bool) -> Draft:
     """What may be kept of a span: it and its content, or its structure."""
     span, content, _ = item
     bare = carriers.without_server_keys(span)
-    return (carriers.without_content(bare), content) if keep else (carriers.without_words(bare), None)
+    if keep:
+        return carriers.without_content(bare), content
+    return carriers.with_scores(carriers.without_words(bare), content.evaluations), None
 
 
 def _tally(admitted: Sequence[AdmittedSpan | Refusal]) -> dict[str, int]:

@@ -6,30 +6,31 @@
    ``human_operator``).
 3. Turns are the whole conversation, each message once (``ingestion.turns``).
 4. Tokens and cost are counted leaf-most: a span counts for what its subtree does not explain (``tokens``).
-5. The outcome is failure where a person took over or the customer said so, success where the customer said so and
-   nobody took over, and otherwise unknown.
+5. The outcome is what the feedback says (``ingestion.feedback.verdict``), and otherwise unknown.
 6. What is missing is said in ``incomplete``; such a trajectory is never trained on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from governance.records.base import from_unix_nano
 from governance.records.content import AdmittedSpan
-from governance.records.trajectory import UNKNOWN_SUBJECT, Actor, Outcome, Trajectory
+from governance.records.feedback import Feedback, histories
+from governance.records.trajectory import UNKNOWN_SUBJECT, Actor, Trajectory
 from ingestion import tree as trees
 from ingestion.actors import HUMAN_AGENT, actor, takeovers
 from ingestion.errors import IngestionError
 from ingestion.failures import judged
+from ingestion.feedback.evaluations import of_spans
+from ingestion.feedback.verdict import outcome
 from ingestion.gaps import gaps
 from ingestion.prices import PriceTable
 from ingestion.tokens import MODEL_KEYS, NO_PRICES, usage_of
 from ingestion.tree import Tree, operation, top_first
 from ingestion.turns import conversation
 
-FEEDBACK: Final = "customer_feedback"
 _SESSION_KEYS: Final = (
     "gen_ai.conversation.id",
     "session.id",
@@ -42,8 +43,12 @@ _SESSION_KEYS: Final = (
 _AGENT_KEYS: Final = ("gen_ai.agent.name", "agent.name", "graph.node.id")
 
 
-def assemble(spans: Sequence[AdmittedSpan], prices: PriceTable = NO_PRICES) -> Trajectory:
+def assemble(
+    spans: Sequence[AdmittedSpan], prices: PriceTable = NO_PRICES, feedback: Sequence[Feedback] | None = None
+) -> Trajectory:
     """The trajectory of one trace of one tenant; ``prices`` cost the tokens whose cost the trace does not state.
+
+    Without ``feedback`` it is what the spans themselves carry.
 
     Raises:
         IngestionError: when there are no spans, or they are of several traces or tenants.
@@ -53,6 +58,7 @@ def assemble(spans: Sequence[AdmittedSpan], prices: PriceTable = NO_PRICES) -> T
         raise IngestionError("a trajectory is made from the spans of one trace of one tenant")
     tree = trees.build(spans)
     ordered = list(tree.spans.values())
+    heard = histories(of_spans(ordered)) if feedback is None else feedback
     first, session = ordered[0], _attribute(tree, *_SESSION_KEYS)
     said = conversation(tree)
     calls = tuple(judged(call, tree) for call in said.calls)
@@ -73,7 +79,7 @@ def assemble(spans: Sequence[AdmittedSpan], prices: PriceTable = NO_PRICES) -> T
         subagents=said.subagents,
         calls=calls,
         usage=usage_of(tree, prices),
-        outcome=_outcome(tree),
+        outcome=outcome(heard, taken_over=bool(takeovers(tree))),
         incomplete=gaps(tree, calls, has_session=session is not None),
     )
 
@@ -106,20 +112,3 @@ def _model(tree: Tree) -> str | None:
     deepest = sorted(chats, key=lambda item: (tree.depth(item.span.span_id), trees.start_order(item)), reverse=True)
     values = (item.span.attributes.get(key) for item in (*deepest, *top_first(tree)) for key in MODEL_KEYS)
     return next((value for value in values if isinstance(value, str) and value), None)
-
-
-def feedback(tree: Tree) -> list[tuple[AdmittedSpan, Any]]:
-    """The evaluations of the trace with the spans that carry them, in order."""
-    return [
-        (item, evaluation)
-        for item in tree.spans.values()
-        if item.content is not None
-        for evaluation in item.content.evaluations
-    ]
-
-
-def _outcome(tree: Tree) -> Outcome:
-    scores = [one.score for _, one in feedback(tree) if one.name == FEEDBACK and one.score is not None]
-    if takeovers(tree) or any(score < 0 for score in scores):
-        return Outcome.FAILURE
-    return Outcome.SUCCESS if any(score > 0 for score in scores) else Outcome.UNKNOWN

@@ -12,6 +12,8 @@ from ingestion import dialects
 from ingestion.dialects.histories import remember
 from ingestion.envelope import Envelope
 from ingestion.errors import DecodeError
+from ingestion.feedback.body import FeedbackEnvelope
+from ingestion.feedback.item import Item as FeedbackItem
 from ingestion.people import Subjects
 
 Item = tuple[Span, SpanContent, str | None]
@@ -29,6 +31,7 @@ class Group:
     """What is already decided: spans that the decoder refused."""
     received: int = 0
     """Entries that the door counted when it took them."""
+    feedback: list[FeedbackItem] = field(default_factory=list)
 
 
 def read_groups(records: Iterable[tuple[str, bytes]]) -> list[Group]:
@@ -39,9 +42,12 @@ def read_groups(records: Iterable[tuple[str, bytes]]) -> list[Group]:
     """
     groups: dict[tuple[str, str], Group] = {}
     for tenant_id, payload in records:
-        envelope = Envelope.unpack(payload)
+        envelope = _unpack(payload)
         day = envelope.received_at.date().isoformat()
         group = groups.setdefault((tenant_id, day), Group(tenant_id, day))
+        if isinstance(envelope, FeedbackEnvelope):
+            _read_feedback(envelope, group)
+            continue
         try:
             decoded = envelope.spans()
         except DecodeError:
@@ -56,6 +62,26 @@ def read_groups(records: Iterable[tuple[str, bytes]]) -> list[Group]:
             else:
                 group.fates.append((Fate.REJECTED, item.reason))
     return [groups[key] for key in sorted(groups)]
+
+
+def _unpack(payload: bytes) -> Envelope | FeedbackEnvelope:
+    return FeedbackEnvelope.unpack(payload) if FeedbackEnvelope.holds(payload) else Envelope.unpack(payload)
+
+
+def _read_feedback(envelope: FeedbackEnvelope, group: Group) -> None:
+    try:
+        found = envelope.items()
+    except DecodeError:
+        lost = 1 if envelope.entries is None else envelope.entries
+        group.received += lost
+        group.fates += [(Fate.REJECTED, "undecodable")] * lost
+        return
+    group.received += len(found) if envelope.entries is None else envelope.entries
+    for item in found:
+        if isinstance(item, FeedbackItem):
+            group.feedback.append(item)
+        else:
+            group.fates.append((Fate.REJECTED, item.code))
 
 
 def chunks(spans: Iterable[Span], size: int) -> Iterator[list[Span]]:

@@ -7,6 +7,8 @@
 2. A trace that cannot be assembled, and one that something else changed, is remembered by the store as dirty and
    assembled by a later run.
 3. What masking cannot read is sealed into quarantine, trace by trace, inside the same transaction.
+   Feedback goes the same way in the same transaction, item by item, and joins its run in assembly
+   (``ingestion.feedback``); the ledger counts an item as it counts a span.
 4. The day of a ledger line is the UTC day on which the receiver had the body.
 """
 
@@ -33,15 +35,17 @@ from ingestion.assembler import Assembler
 from ingestion.batch import Group, chunks, items, read_groups
 from ingestion.commit import together
 from ingestion.errors import SegmentCorrupt, SpoolError
+from ingestion.feedback.admission import Admission, AdmittedFeedback
+from ingestion.feedback.joining import Joining
 from ingestion.merge import normal
 from ingestion.owners import Owners, Summary, summarise
 from ingestion.people import DEFAULT_ATTRIBUTES, Subjects
 from ingestion.prices import PriceTable
-from ingestion.quarantine import MASKING_FAILED, Aside, set_aside
+from ingestion.quarantine import MASKING_FAILED, Aside, set_aside, set_item_aside
 from ingestion.signals import Thresholds
 from ingestion.signals.baselines import Baselines
 from ingestion.spool import Spool
-from ingestion.storing import store_spans
+from ingestion.storing import store_feedback, store_spans
 from ingestion.tokens import NO_PRICES
 
 _log = logging.getLogger(__name__)
@@ -85,6 +89,7 @@ class _Admitted(NamedTuple):
     spans: list[AdmittedSpan]
     fates: list[tuple[Fate, str]]
     quarantined: list[Aside]
+    feedback: AdmittedFeedback
 
 
 class Drain:
@@ -109,8 +114,9 @@ class Drain:
         self._clock = clock or SystemClock()
         self._hold = hold
         baselines = Baselines(partial(store.trajectories.outlines, Purpose.DEBUG), Thresholds().outlier_window)
-        self._assembler = Assembler(baselines, prices, rules)
+        self._assembler = Assembler(baselines, prices, rules, Joining(store))
         self._warned: set[str] = set()
+        self._feedback = Admission(door, spool, store)
         self._subjects = (
             subject_attributes
             if isinstance(subject_attributes, Subjects)
@@ -132,7 +138,10 @@ class Drain:
                 total["corrupt"] += 1
                 _log.exception("segment %s is damaged and stays in the spool", segment_id)
             tell(f"segment {position}/{len(segment_ids)}")
+        self._feedback.settle()
         self._assemble(total, tell)
+        if self._feedback.settle():  # of those whose run came in this very drain
+            self._assemble(total, tell)
         return DrainReport(**total, fates=dict(sorted(fates.items())))
 
     # Segments
@@ -177,7 +186,12 @@ class Drain:
     def _admit(self, group: Group, owners: dict[tuple[str, str], str], segment_id: str) -> _Admitted:
         self._warn(group.tenant_id)
         theirs = {trace_id: raw_id for (tenant_id, trace_id), raw_id in owners.items() if tenant_id == group.tenant_id}
-        result = _Admitted(group, [], list(group.fates), [])
+        feedback = self._feedback.admit(group.tenant_id, group.feedback)
+        result = _Admitted(group, [], list(group.fates), [], feedback)
+        for position, item in enumerate(feedback.failed):
+            place = f"{segment_id}/{group.tenant_id}/{group.day}/feedback/{position}"
+            result.quarantined.append(set_item_aside(self._spool, place, item))
+            result.fates.append((Fate.QUARANTINED, MASKING_FAILED))
         for run in chunks(group.spans, _BATCH):
             try:
                 self._through_door(run, theirs, result)
@@ -227,8 +241,9 @@ class Drain:
         group = admitted.group
         for aside in admitted.quarantined:
             aside.put(self._store, group.tenant_id, group.day, self._clock.now())
+        heard, unheard = store_feedback(self._store, admitted.feedback)  # first: its traces may be in this segment
         stored, withheld = store_spans(self._store, admitted.spans, self._assembler.counting(total))
-        fates = admitted.fates + stored
+        fates, withheld = [*admitted.fates, *stored, *heard], withheld + unheard
         self._store.ledger.record(group.tenant_id, group.day, group.received, fates, withheld, segment_id)
         return _Counted(group.received, fates, withheld)
 

@@ -29,6 +29,8 @@ from ingestion.credentials import Credentials, KeySource
 from ingestion.encodings import unpack
 from ingestion.envelope import Envelope
 from ingestion.errors import BodyTooLarge, BudgetSpent, DecodeError, SpoolError, SpoolFull
+from ingestion.feedback.body import FeedbackEnvelope
+from ingestion.feedback.item import Item, ItemFault
 from ingestion.ledger_meters import LedgerMeters, Lines
 from ingestion.limits import Limits
 from ingestion.meters import Meters
@@ -181,6 +183,25 @@ class Intake:
             self.meters.count(telemetry, tenant_id, total, faults)
         return faults
 
+    async def take_feedback(self, tenant_id: str, body: bytes) -> list[Item | ItemFault]:
+        """Make a body of feedback durable and return what it holds, in order.
+
+        Where every item is refused nothing is taken: the answer is the sender's to mend. Feedback is not recorded.
+
+        Raises:
+            Refusal: when nothing of it is taken.
+
+        """
+        envelope = FeedbackEnvelope(received_unix_nano=to_unix_nano(self._clock.now()), body=body)
+        with self.refusing():
+            large = len(body) > _LARGE
+            items = await self._run(self._decoders, envelope.items) if large else envelope.items()
+        faults = [item for item in items if isinstance(item, ItemFault)]
+        if len(faults) < len(items):
+            await self._keep(tenant_id, envelope.model_copy(update={"entries": len(items)}))
+        self.meters.count_feedback(tenant_id, len(items), faults)
+        return items
+
     async def _decode(self, envelope: Envelope, tenant_id: str) -> tuple[int, list[SpanFault]]:
         with self.refusing():
             try:
@@ -191,11 +212,11 @@ class Intake:
                 raise
         return len(decoded), [item for item in decoded if isinstance(item, SpanFault)]
 
-    async def _keep(self, tenant_id: str, envelope: Envelope) -> None:
+    async def _keep(self, tenant_id: str, envelope: Envelope | FeedbackEnvelope) -> None:
         try:
             future = await self._run(self._writers, self.spool.submit, tenant_id, envelope.pack())
             await asyncio.wrap_future(future)
-            if self._recording is not None:
+            if self._recording is not None and isinstance(envelope, Envelope):
                 kept = (tenant_id, envelope.content_type, envelope.body, envelope.telemetry)
                 await self._run(self._writers, self._recording.append, *kept)
         except SpoolFull as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from ingestion.budget import Budget
+from ingestion.feedback.item import ItemFault
 from ingestion.ledger_meters import LedgerMeters
 from ingestion.otlp_fields import SpanFault
 from ingestion.spool import Spool
@@ -26,6 +27,7 @@ class Meters:
             Telemetry.TRACES: self._answers("tidemill_intake_spans", "Spans by what the receiver answered."),
             Telemetry.LOGS: self._answers("tidemill_intake_log_records", "Log records by what the receiver answered."),
         }
+        self._feedback = self._answers("tidemill_intake_feedback", "Items of feedback by what the receiver answered.")
         self.calls = Counter("tidemill_intake_calls", "gRPC calls by status code.", ["code"], registry=self.registry)
         self.seconds = Histogram(
             "tidemill_intake_seconds", "From the first byte to the durable answer.", registry=self.registry
@@ -50,6 +52,12 @@ class Meters:
         entries.labels(tenant_id, "accepted", "").inc(total - len(faults))
         for fault in faults:
             entries.labels(tenant_id, "rejected", fault.reason).inc()
+
+    def count_feedback(self, tenant_id: str, total: int, faults: list[ItemFault]) -> None:
+        """Count the items of one body of feedback."""
+        self._feedback.labels(tenant_id, "accepted", "").inc(total - len(faults))
+        for fault in faults:
+            self._feedback.labels(tenant_id, "rejected", fault.code).inc()
 
     def text(self) -> bytes:
         """The exposition format."""

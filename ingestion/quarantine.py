@@ -1,7 +1,8 @@
 """Quarantine: what masking could not read rests sealed, and comes back through the door when it can.
 
-1. The spans of one trace are set aside together, with the raw id of its person, sealed under the spool key and bound to
-   the record's name; nothing of them is in clear. They live as long as a spool segment may (``RETENTION``), no longer.
+1. The spans of one trace, or one item of feedback, are set aside together, with the raw id of their person, sealed
+   under the spool key and bound to the record's name; nothing of them is in clear. They live as long as a spool
+   segment may (``RETENTION``), no longer.
 2. A release is the door again: rights, suppression and masking as they are now. Spans stored, ledger entry and removal
    are one transaction, so a crash leaves a record sealed or released, never both, and nothing is counted twice.
 3. Attempts by themselves come at growing intervals, so a record that no detector reads costs little; whoever asks for
@@ -22,7 +23,7 @@ from governance.door import Door, Refusal
 from governance.errors import MaskingError, NotFound
 from governance.ports.clock import Clock, IdFactory, RandomIds
 from governance.records.audit import AuditEvent
-from governance.records.base import Record, canonical_json, digest_bytes
+from governance.records.base import Record, canonical_json, digest_bytes, to_unix_nano
 from governance.records.content import AdmittedSpan
 from governance.records.ledger import Fate
 from governance.records.retention import RETENTION, RetentionClass
@@ -31,11 +32,14 @@ from governance.store import Store
 from governance.store.quarantine import Quarantined
 from ingestion.batch import items
 from ingestion.commit import together
-from ingestion.errors import SpoolError
+from ingestion.errors import DecodeError, SpoolError
+from ingestion.feedback.admission import Admission, AdmittedFeedback
+from ingestion.feedback.body import FeedbackEnvelope
+from ingestion.feedback.item import Item
 from ingestion.merge import normal
 from ingestion.people import Subjects
 from ingestion.spool import Spool
-from ingestion.storing import Fates, store_spans
+from ingestion.storing import Fates, store_feedback, store_spans
 
 _log = logging.getLogger(__name__)
 MASKING_FAILED: Final = "masking_failed"
@@ -64,6 +68,22 @@ def set_aside(spool: Spool, place: str, spans: Sequence[Span], owner: str | None
     return Aside(name, spool.seal_aside(_label(name), held), len(spans))
 
 
+def set_item_aside(spool: Spool, place: str, item: Item) -> Aside:
+    """Seal one item of feedback; ``place`` names it for good."""
+    name = digest_bytes(place.encode())
+    envelope = FeedbackEnvelope(received_unix_nano=to_unix_nano(item.at), body=canonical_json(item.sent()))
+    held = canonical_json({"feedback": envelope.pack().decode()})
+    return Aside(name, spool.seal_aside(_label(name), held), 1)
+
+
+class _Held(NamedTuple):
+    """What a record holds: the spans of a trace with its person, or an item of feedback."""
+
+    owner: str | None
+    spans: list[Span]
+    feedback: list[Item]
+
+
 class QuarantineReport(Record):
     """What one run did, in spans."""
 
@@ -88,6 +108,7 @@ class Quarantine:
         self._spool, self._door, self._store, self._subjects = spool, door, store, subjects
         self._clock = clock
         self._ids = ids or RandomIds()
+        self._feedback = Admission(door, spool, store)
 
     def run(self, ids: Sequence[str] | None = None) -> QuarantineReport:
         """Destroy what is overdue and try what is due; the records of ``ids``, if given, whether due or not.
@@ -117,14 +138,18 @@ class Quarantine:
         """
         item = self._store.quarantine.take(id_)
         self._log(item, reviewer, "view_quarantine", {"spans": item.spans})
-        owner, spans = self._open(item)
-        return {"id": item.id, "tenant": item.tenant_id, "person": owner, "spans": [span.plain() for span in spans]}
+        held = self._open(item)
+        told = {"spans": [span.plain() for span in held.spans]}
+        if held.feedback:
+            told = {"feedback": [one.sent() for one in held.feedback]}
+        return {"id": item.id, "tenant": item.tenant_id, "person": held.owner, **told}
 
     def _try(self, item: Quarantined, total: Counter[str], released: Counter[str]) -> None:
         try:
-            owner, spans = self._open(item)
-            admitted = self._door.admit(item.tenant_id, self._items(item, owner, spans))
-            fates, withheld = together(self._store, lambda: self._release(item, admitted))
+            held = self._open(item)
+            admitted = self._door.admit(item.tenant_id, self._items(item, held)) if held.spans else []
+            said = self._feedback.through_door(item.tenant_id, held.feedback) if held.feedback else AdmittedFeedback()
+            fates, withheld = together(self._store, lambda: self._release(item, admitted, said))
         except (MaskingError, SpoolError) as error:
             pause = min(_FIRST_PAUSE * 2 ** min(item.attempts, 10), _LONGEST_PAUSE)
             self._store.quarantine.postpone(item.id, self._clock.now() + pause)
@@ -136,27 +161,34 @@ class Quarantine:
         released.update(fate.value for fate, _ in fates)
         total["withheld"] += withheld
 
-    def _items(self, item: Quarantined, owner: str | None, spans: list[Span]) -> list[Any]:
-        owners = {} if owner is None else {span.trace_id: owner for span in spans}
-        return items(item.tenant_id, spans, self._subjects, owners)
+    def _items(self, item: Quarantined, held: _Held) -> list[Any]:
+        owners = {} if held.owner is None else {span.trace_id: held.owner for span in held.spans}
+        return items(item.tenant_id, held.spans, self._subjects, owners)
 
-    def _release(self, item: Quarantined, admitted: list[AdmittedSpan | Refusal]) -> tuple[Fates, int]:
+    def _release(
+        self, item: Quarantined, admitted: list[AdmittedSpan | Refusal], said: AdmittedFeedback
+    ) -> tuple[Fates, int]:
         if not self._store.quarantine.remove(item.id):
             raise NotFound(f"quarantine {item.id} is gone")
         fates: Fates = [(Fate.REJECTED, one.reason) for one in admitted if isinstance(one, Refusal)]
         stored, withheld = store_spans(self._store, [normal(one) for one in admitted if isinstance(one, AdmittedSpan)])
-        fates += stored
+        heard, unheard = store_feedback(self._store, said)
+        fates, withheld = [*fates, *stored, *heard], withheld + unheard
         self._store.ledger.record_release(item.tenant_id, item.day, fates, withheld, item.id)
         self._log(item, "quarantine", "release_from_quarantine", dict(Counter(fate.value for fate, _ in fates)))
         return fates, withheld
 
-    def _open(self, item: Quarantined) -> tuple[str | None, list[Span]]:
+    def _open(self, item: Quarantined) -> _Held:
         data = self._spool.open_aside(_label(item.id), item.sealed)
         try:
             held = json.loads(data)
-            return held["owner"], [Span.model_validate(span) for span in held["spans"]]
-        except (KeyError, TypeError, ValueError) as error:
-            raise SpoolError(f"quarantine {item.id} holds something else than spans") from error
+            if "feedback" in held:
+                found = FeedbackEnvelope.unpack(held["feedback"].encode()).items()
+                said = [one for one in found if isinstance(one, Item)]
+                return _Held(said[0].user_id, [], said)
+            return _Held(held["owner"], [Span.model_validate(span) for span in held["spans"]], [])
+        except (DecodeError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise SpoolError(f"quarantine {item.id} holds something else than spans or feedback") from error
 
     def _log(self, item: Quarantined, actor: str, action: str, detail: dict[str, Any]) -> None:
         self._store.audit.append(

@@ -1,4 +1,4 @@
-"""The HTTP door: OTLP/HTTP in, durable before it says so (``ingestion.intake``).
+"""The HTTP door: OTLP/HTTP and feedback in, durable before it says so (``ingestion.intake``).
 
 1. 200 is sent after the body is on disk; entries that are refused on their own are counted in ``partialSuccess`` with
    reasons.
@@ -7,6 +7,9 @@
    ``/v1/traces`` and ``/v1/logs`` have one spelling, as in the OpenTelemetry Collector: with a trailing slash they are
    not found, and never redirected, because exporters differ in whether they post again elsewhere, and one that does not
    would lose its spans without a word.
+4. Feedback (``/v1/feedback``, JSON) goes through the spool as spans do: one promise of durability, one place of raw
+   words under one-time keys, one ledger, and no masking while a sender waits. The answer names what became of each
+   item.
 
 Source: the OTLP specification, sections "OTLP/HTTP Response" and "OTLP/HTTP Throttling".
 """
@@ -14,7 +17,7 @@ Source: the OTLP specification, sections "OTLP/HTTP Response" and "OTLP/HTTP Thr
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from fastapi import FastAPI, Request, Response
@@ -35,9 +38,11 @@ from ingestion.recording import Recording
 from ingestion.spool import Spool
 from ingestion.telemetry import Telemetry
 
+FEEDBACK: Final = "/v1/feedback"
+_Take = Callable[[Request, Place, Share], Awaitable[Response]]
 _SERVED: Final = (
     f"this intake takes {', '.join(f'{kind} at POST {kind.path}' for kind in Telemetry)}, "
-    "and answers GET /health and GET /metrics"
+    f"feedback at POST {FEEDBACK}, and answers GET /health and GET /metrics"
 )
 
 
@@ -56,6 +61,10 @@ class Receiver:
         """POST /v1/logs."""
         return await self._answer(request, Telemetry.LOGS)
 
+    async def feedback(self, request: Request) -> Response:
+        """POST /v1/feedback."""
+        return await self._answered(request, self._take_feedback)
+
     async def not_served(self, request: Request, error: Exception) -> Response:
         """The answer to a path or a method that is not served."""
         if not isinstance(error, HTTPException):
@@ -71,11 +80,17 @@ class Receiver:
         return replies.failed(500, replies.INTERNAL, "the intake failed; its log says why", _content_type(request))
 
     async def _answer(self, request: Request, telemetry: Telemetry) -> Response:
+        async def take(request: Request, place: Place, share: Share) -> Response:
+            return await self._take(request, telemetry, place, share)
+
+        return await self._answered(request, take)
+
+    async def _answered(self, request: Request, take: _Take) -> Response:
         started = time.perf_counter()
         content_type = _content_type(request)
         try:
             with self._intake.request() as (place, share):
-                response = await self._take(request, telemetry, content_type, place, share)
+                response = await take(request, place, share)
         except Refusal as refusal:
             headers = _headers(refusal)
             response = replies.failed(refusal.status, refusal.code, refusal.message, content_type, headers)
@@ -83,18 +98,26 @@ class Receiver:
         self._intake.meters.seconds.observe(time.perf_counter() - started)
         return response
 
-    async def _take(
-        self, request: Request, telemetry: Telemetry, content_type: str, place: Place, share: Share
-    ) -> Response:
-        held = request.headers
-        tenant_id = self._intake.tenant(held.get("x-tidemill-key") or bearer(held.get("authorization", "")))
-        if content_type not in (PROTOBUF, JSON):
-            message = f"content type {content_type or '(none)'!r}: send {PROTOBUF} or {JSON}"
-            raise Refusal(415, replies.INVALID_ARGUMENT, message)
-        self._intake.admit(tenant_id, place, share)
+    async def _take(self, request: Request, telemetry: Telemetry, place: Place, share: Share) -> Response:
+        tenant_id, content_type = self._admitted(request, place, share, PROTOBUF, JSON)
         body = await self._body(request, share)
         faults = await self._intake.take(tenant_id, telemetry, content_type, body)
         return replies.exported(telemetry, faults, content_type)
+
+    async def _take_feedback(self, request: Request, place: Place, share: Share) -> Response:
+        tenant_id, _ = self._admitted(request, place, share, JSON)
+        body = await self._body(request, share)
+        return replies.heard(await self._intake.take_feedback(tenant_id, body))
+
+    def _admitted(self, request: Request, place: Place, share: Share, *types: str) -> tuple[str, str]:
+        """Whose request it is, and its content type, which is one of these."""
+        held, content_type = request.headers, _content_type(request)
+        tenant_id = self._intake.tenant(held.get("x-tidemill-key") or bearer(held.get("authorization", "")))
+        if content_type not in types:
+            message = f"content type {content_type or '(none)'!r}: send {' or '.join(types)}"
+            raise Refusal(415, replies.INVALID_ARGUMENT, message)
+        self._intake.admit(tenant_id, place, share)
+        return tenant_id, content_type
 
     async def _body(self, request: Request, share: Share) -> bytes:
         named = request.headers.get("content-encoding", "")
@@ -130,13 +153,14 @@ class Receiver:
 
 
 def app_of(intake: Intake) -> FastAPI:
-    """The intake as an application: /v1/traces, /v1/logs, /health, /metrics."""
+    """The intake as an application: /v1/traces, /v1/logs, /v1/feedback, /health, /metrics."""
     receiver = Receiver(intake)
     app = FastAPI(title="Tidemill intake", docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
     app.add_exception_handler(HTTPException, receiver.not_served)
     app.add_exception_handler(Exception, receiver.broken)
     app.add_api_route(Telemetry.TRACES.path, receiver.traces, methods=["POST"])
     app.add_api_route(Telemetry.LOGS.path, receiver.logs, methods=["POST"])
+    app.add_api_route(FEEDBACK, receiver.feedback, methods=["POST"])
 
     @app.get("/health")
     def health() -> dict[str, Any]:

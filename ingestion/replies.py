@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, Final
 
 from fastapi import Response
 
 from governance.records.base import canonical_json
+from ingestion.feedback.item import Item, ItemFault
 from ingestion.otlp_decode import JSON, PROTOBUF
 from ingestion.otlp_fields import SpanFault
 from ingestion.telemetry import Telemetry
@@ -51,6 +53,23 @@ def reasons(faults: list[SpanFault]) -> str:
     counts = Counter(fault.reason for fault in faults)
     examples = {fault.reason: fault.detail for fault in reversed(faults)}
     return "; ".join(f"{count} x {reason} ({examples[reason]})" for reason, count in sorted(counts.items()))
+
+
+def heard(items: Sequence[Item | ItemFault]) -> Response:
+    """What became of each item of feedback, in order: 200 where one is durable, 400 where none is taken."""
+    results = [
+        {"position": one.position, "status": "rejected", "field": one.field, "reason": one.reason}
+        if isinstance(one, ItemFault)
+        else {"position": position, "status": "accepted", "id": one.id}
+        for position, one in enumerate(items)
+    ]
+    rejected = sum(isinstance(one, ItemFault) for one in items)
+    said: dict[str, Any] = {"accepted": len(items) - rejected, "rejected": rejected, "results": results}
+    if rejected == len(items):
+        first = items[0]
+        why = f"{first.field}: {first.reason}" if isinstance(first, ItemFault) else ""
+        said |= {"code": INVALID_ARGUMENT, "message": f"no item can be taken; item 0: {why}"}
+    return Response(canonical_json(said), status_code=400 if rejected == len(items) else 200, media_type=JSON)
 
 
 def status(code: int, message: str, retry_after_s: int | None = None) -> bytes:

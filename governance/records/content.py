@@ -22,6 +22,8 @@ class Evaluation(Record):
     label: str | None = None
     explanation: str | None = None
     at_unix_nano: int
+    id: str | None = None
+    """The sender's own name for it (``tidemill.feedback.id``), if there is one."""
 
 
 class SpanContent(Record):

@@ -13,6 +13,7 @@ class NodeKind(StrEnum):
     SUBJECT = "subject"
     TRAJECTORY = "trajectory"
     BLOCK = "block"
+    FEEDBACK = "feedback"
     SIGNAL = "signal"
     PATTERN = "pattern"
     PROPOSAL = "proposal"

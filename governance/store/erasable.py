@@ -1,9 +1,9 @@
 """How a person leaves the store: one transaction over every table, along the declared paths and the lineage.
 
-Deleted: their spans, trajectories, words, signals, tasks, grades with rollouts, dataset rows, exclusions, consent
-events, and the lineage edges that name them. Rebuilt without them: worlds and patterns that hold others too. Not
-deleted but named: a dataset's manifest (digests), adapters trained in part on them (retired), releases that use such
-an adapter or a fact that lost its ground (tainted). Erasing again finds nothing and changes nothing.
+Deleted: their spans, trajectories, words, feedback, signals, tasks, grades with rollouts, dataset rows, exclusions,
+consent events, and the lineage edges that name them. Rebuilt without them: worlds and patterns that hold others too.
+Not deleted but named: a dataset's manifest (digests), adapters trained in part on them (retired), releases that use
+such an adapter or a fact that lost its ground (tainted). Erasing again finds nothing and changes nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,18 @@ from governance.ports.erasable import Erasable
 from governance.records.erasure import ArtifactState, ErasedArtifact
 from governance.records.lineage import Node, NodeKind
 from governance.records.trajectory import UNKNOWN_SUBJECT
-from governance.store import citations, dialect, findings, lineage, release, schema, spans, trajectories, worlds
+from governance.store import (
+    citations,
+    dialect,
+    feedback_erasure,
+    findings,
+    lineage,
+    release,
+    schema,
+    spans,
+    trajectories,
+    worlds,
+)
 from governance.store.chunks import chunks
 from governance.store.kit import Kit
 from governance.store.lineage import node
@@ -84,6 +95,7 @@ class _Erasure:
         starts += self._derived(held.trajectories)
         self._mark(left.groundless, ArtifactState.PENDING_REBUILD, "no other evidence asks for it")
         self._taint(lineage.descendants(self._connection, starts))
+        self._artifacts.extend(feedback_erasure.leave(self._connection, tenant_id, subject, held.traces))
         self._delete_traces(held)
         for old, new in worlds.remove_subject(self._connection, self._kit, tenant_id, subject):
             self._mark([node(NodeKind.WORLD, old)], ArtifactState.REBUILT_WITHOUT, f"replaced by {new}")

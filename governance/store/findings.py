@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, func, or_, select
 
 from governance.records.lineage import NodeKind
 from governance.records.trajectory import UNKNOWN_SUBJECT
-from governance.store import dialect, schema
+from governance.store import dialect, feedback_erasure, schema
 from governance.store.chunks import chunks
 from governance.store.tables_evidence import LineageRow
 from governance.store.tables_traces import MentionRow, SpansRow, TrajectoryRow
@@ -30,6 +30,12 @@ class Findings:
     spans: tuple[tuple[str, str, int], ...]
     """Rows of spans."""
     trajectories: tuple[str, ...]
+
+    @property
+    def traces(self) -> list[str]:
+        """The ids of the traces that they are of."""
+        of_runs = {id_.rpartition("/")[2] for id_ in self.trajectories}
+        return sorted(of_runs | {trace for _, trace, _ in self.spans})
 
 
 def find(connection: Connection, tenant_id: str, subject: str) -> Findings:
@@ -54,7 +60,9 @@ def count(connection: Connection, tenant_id: str, subject: str) -> int:
             where = (table.tenant_id == tenant_id, column == subject)
             total += connection.scalar(select(func.count()).select_from(table).where(*where)) or 0
     owned = select(func.count()).where(SpansRow.tenant_id == tenant_id, SpansRow.subject == subject)
-    total += len(find(connection, tenant_id, subject).spans) - (connection.scalar(owned) or 0)
+    held = find(connection, tenant_id, subject)
+    total += len(held.spans) - (connection.scalar(owned) or 0)
+    total += len(feedback_erasure.find_joined(connection, tenant_id, subject, held.traces))
     edges = select(func.count()).select_from(LineageRow).where(names_person(tenant_id, subject))
     return total + (connection.scalar(edges) or 0)
 

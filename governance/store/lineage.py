@@ -3,7 +3,7 @@
 The store itself writes the edges of what it stores (task from trajectory, dataset from row, adapter from dataset,
 release from adapter and facts, ...); the steps add what only they know. Ids of nodes: a trajectory's id; digests of
 tasks, facts, adapters, releases; a dataset's root; ``cycle/key`` of a pattern; ``cycle/digest`` of a proposal;
-``root/digest`` of a dataset row; ``tenant/subject`` of a person.
+``root/digest`` of a dataset row; ``tenant/key`` of a feedback; ``tenant/subject`` of a person.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Mapper
 from governance.errors import StoreError
 from governance.store import (
     tables_evidence,
+    tables_feedback,
     tables_learning,
     tables_releases,
     tables_rights,
@@ -18,7 +19,15 @@ from governance.store import (
 )
 from governance.store.base import Base, TableInfo
 
-MODULES = (tables_evidence, tables_learning, tables_releases, tables_rights, tables_traces, tables_worlds)
+MODULES = (
+    tables_evidence,
+    tables_feedback,
+    tables_learning,
+    tables_releases,
+    tables_rights,
+    tables_traces,
+    tables_worlds,
+)
 METADATA = Base.metadata
 
 

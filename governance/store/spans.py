@@ -157,7 +157,7 @@ class Spans:
     def touch(self, traces: Iterable[TraceKey]) -> None:
         """Something that belongs to the traces changed: they are dirty, those that there are."""
         wanted = list(traces)
-        self._kit.db.run(lambda connection: _bump(connection, wanted))
+        self._kit.db.run(lambda connection: bump(connection, wanted))
 
     def _touch(self, connection: Connection, traces: Iterable[TraceKey]) -> None:
         expires_at = self._kit.expires(TraceVersionRow)
@@ -167,10 +167,11 @@ class Spans:
             for tenant, trace in wanted
         ]
         dialect.insert_new(connection, TraceVersionRow, rows)
-        _bump(connection, wanted)
+        bump(connection, wanted)
 
 
-def _bump(connection: Connection, traces: Iterable[TraceKey]) -> None:
+def bump(connection: Connection, traces: Iterable[TraceKey]) -> None:
+    """Something that belongs to the traces changed: they are dirty, those that there are."""
     row = TraceVersionRow
     for tenant_id, part in by_tenant(traces):
         mine = (row.tenant_id == tenant_id, row.trace_id.in_(part))

@@ -22,6 +22,7 @@ from governance.store.datasets import Datasets
 from governance.store.deployments import Deployments
 from governance.store.erasable import StoreErasable
 from governance.store.erasures import Erasures
+from governance.store.feedback import FeedbackStore
 from governance.store.gates import Gates
 from governance.store.grades import Grades
 from governance.store.kit import Kit
@@ -51,6 +52,7 @@ class Store:
         self.spans = Spans(kit)
         self.trajectories = Trajectories(kit)
         self.signals = Signals(kit)
+        self.feedback = FeedbackStore(kit)
         self.worlds = Worlds(kit)
         self.patterns = Patterns(kit)
         self.proposals = Proposals(kit)

@@ -170,6 +170,7 @@ def _evaluations(span: Span) -> Iterator[Evaluation]:
             label=string(event.attributes, "gen_ai.evaluation.score.label"),
             explanation=string(event.attributes, "gen_ai.evaluation.explanation"),
             at_unix_nano=event.time_unix_nano,
+            id=string(event.attributes, "tidemill.feedback.id"),
         )
 
 

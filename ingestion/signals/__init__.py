@@ -12,16 +12,18 @@ from collections.abc import Sequence
 from typing import Final
 
 from governance.records.content import AdmittedSpan
+from governance.records.feedback import Feedback, histories
 from governance.records.process_rule import ProcessRule
 from governance.records.signal import Signal
 from governance.records.trajectory import Trajectory
 from ingestion import tree as trees
+from ingestion.feedback.evaluations import of_spans
 from ingestion.signals.abandonment import abandonment
 from ingestion.signals.baseline import Baseline
 from ingestion.signals.case import Case, Detector
 from ingestion.signals.contradictions import contradictions
 from ingestion.signals.corrections import corrections
-from ingestion.signals.evaluations import evaluations
+from ingestion.signals.feedback import feedback as said_of_runs
 from ingestion.signals.outliers import outliers
 from ingestion.signals.policy_breaches import policy_breaches
 from ingestion.signals.refusals import refusals
@@ -35,7 +37,7 @@ from ingestion.signals.tool_errors import tool_errors
 __all__ = ["DETECTORS", "Baseline", "Case", "Detector", "Thresholds", "detect"]
 
 DETECTORS: Final[tuple[Detector, ...]] = (
-    takeovers, evaluations, tool_errors, schema_violations, corrections, contradictions, retry_loops,
+    takeovers, said_of_runs, tool_errors, schema_violations, corrections, contradictions, retry_loops,
     retrieval_misses, refusals, policy_breaches, outliers, abandonment,
 )  # fmt: skip
 
@@ -44,11 +46,13 @@ def detect(
     trajectory: Trajectory,
     spans: Sequence[AdmittedSpan],
     *,
+    feedback: Sequence[Feedback] | None = None,
     thresholds: Thresholds | None = None,
     rules: Sequence[ProcessRule] = (),
     baseline: Baseline | None = None,
 ) -> list[Signal]:
-    """Every signal of a trajectory, by time."""
-    case = Case(trajectory, trees.build(spans), thresholds or Thresholds(), rules, baseline or Baseline())
+    """Every signal of a trajectory, by time. Without ``feedback`` it is what the spans themselves carry."""
+    said = histories(of_spans(spans)) if feedback is None else feedback
+    case = Case(trajectory, trees.build(spans), thresholds or Thresholds(), rules, baseline or Baseline(), said)
     found = {signal.id: signal for detector in DETECTORS for signal in detector(case)}
     return sorted(found.values(), key=lambda signal: (signal.at, signal.id))

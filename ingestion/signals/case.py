@@ -13,6 +13,7 @@ from itertools import takewhile
 from typing import Any
 
 from governance.records.base import digest_json
+from governance.records.feedback import Feedback
 from governance.records.process_rule import ProcessRule
 from governance.records.signal import Signal, SignalKind
 from governance.records.trajectory import ToolInvocation, Trajectory
@@ -31,6 +32,8 @@ class Case:
     rules: Sequence[ProcessRule] = ()
     baseline: Baseline = field(default_factory=Baseline)
     """Of the same agent's earlier runs."""
+    feedback: Sequence[Feedback] = ()
+    """What was said of the run."""
 
     def signal(
         self,

@@ -4,21 +4,22 @@
    turn and the person's.
 2. ``call``: a tool had done what the agent asked, and then a person who took over had it done with other arguments.
    Evidence: both calls.
-3. ``feedback``: an evaluation of the trace says what the answer should have been (an evaluation named or labelled as a
-   correction, with words). Evidence: the agent's last turn before it and the span that carries it.
+3. ``feedback``: feedback says what the answer should have been (a correction, or a score that is named or labelled as
+   one, with words). Evidence: the agent's last turn before it and the span that is meant.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
-from governance.records.base import from_unix_nano
+from governance.records.feedback import FeedbackKind, Statement
 from governance.records.signal import Signal, SignalKind
 from governance.records.trajectory import Actor, ToolInvocation, Turn
-from ingestion.assembly import feedback
+from ingestion.feedback.responses import FROM
 from ingestion.signals.case import Case
+from ingestion.signals.feedback import meant_span, whose
 
 _CORRECTED: Final = re.compile(r"(^|[^a-z])(correction|corrected|expected|ground[ _-]?truth)([^a-z]|$)", re.IGNORECASE)
 
@@ -63,18 +64,24 @@ def _calls(case: Case) -> Iterator[Signal]:
 
 
 def _corrected(case: Case) -> Iterator[Signal]:
-    for item, evaluation in feedback(case.tree):
-        named = any(_CORRECTED.search(name) for name in (evaluation.name, evaluation.label or ""))
-        at = from_unix_nano(evaluation.at_unix_nano or item.span.end_unix_nano)
-        said = [turn for turn in case.trajectory.turns if turn.actor is Actor.AGENT and turn.at <= at]
-        if named and evaluation.explanation and said:
-            span_ids = dict.fromkeys((said[-1].span_id, item.span.span_id))
-            detail = {"name": evaluation.name, "corrected": evaluation.explanation}
-            yield case.signal(
+    for one in case.feedback:
+        said, corrected = one.current, _correction(one.current)
+        turns = [turn for turn in case.trajectory.turns if turn.actor is Actor.AGENT and turn.at <= said.at]
+        if corrected is not None and turns:
+            signal = case.signal(
                 SignalKind.CONTRADICTION,
-                at,
-                tuple(span_ids),
+                said.at,
+                tuple(dict.fromkeys((turns[-1].span_id, meant_span(case, said)))),
                 label="feedback",
-                detail=detail,
-                position=evaluation.at_unix_nano,
+                detail={"name": said.name, "corrected": corrected, FROM: said.key},
+                about=(said.key, said.version),
             )
+            yield signal.model_copy(update={"subject": whose(case, said)})
+
+
+def _correction(said: Statement) -> Any:
+    """What the answer should have been, where the statement says it."""
+    if said.kind is FeedbackKind.CORRECTION:
+        return said.content
+    named = any(_CORRECTED.search(name) for name in (said.name, said.label or ""))
+    return (said.comment or None) if named else None
