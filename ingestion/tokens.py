@@ -27,6 +27,7 @@ from governance.records.content import AdmittedSpan
 from governance.records.usage import CostBasis, Usage
 from ingestion.dialects import read
 from ingestion.dialects.values import added
+from ingestion.log_events import PARTLY_WITHHELD
 from ingestion.prices import PriceTable
 from ingestion.tree import ORPHANS, Tree, operation
 
@@ -48,6 +49,9 @@ class _Tally:
     currencies: frozenset[str] = frozenset()
 
 
+_EMPTY: Final = _Tally()
+
+
 def usage_of(tree: Tree, prices: PriceTable = NO_PRICES) -> Usage:
     """The usage of the whole trace."""
     own = _own_usages(tree)
@@ -58,10 +62,10 @@ def usage_of(tree: Tree, prices: PriceTable = NO_PRICES) -> Usage:
         below, of_tools = _sum(inside[one] for one in children), _sum(beside[one] for one in children)
         calls_model = operation(item) == "chat"
         if not calls_model or _wholes(_counts(own.get(span_id))) == _wholes(_sum((below, of_tools)).counts):
-            below, of_tools = _sum((below, of_tools)), _Tally()
+            below, of_tools = _sum((below, of_tools)), _EMPTY
         spent = _with_own(item, own.get(span_id), below, prices)
         if operation(item) == "execute_tool":
-            spent, of_tools = _Tally(), spent
+            spent, of_tools = _EMPTY, spent
         inside[span_id], beside[span_id] = spent, of_tools
     tops = [span_id for span_id, place in tree.parent.items() if place is None or place == ORPHANS]
     return _usage(_sum(tally for span_id in tops for tally in (inside[span_id], beside[span_id])))
@@ -84,9 +88,10 @@ def _own_usages(tree: Tree) -> dict[str, Usage]:
 
 
 def _stated(item: AdmittedSpan) -> Usage | None:
-    """What the span states; of a span whose content is withheld, from its structure."""
+    """What the span states; of a span whose content is withheld, or partly, from its structure."""
     usage = item.content.usage if item.content is not None else None
-    return read(item.span).usage if usage is None else usage
+    known = item.content is not None and PARTLY_WITHHELD not in item.span.flags
+    return usage if known or usage is not None else read(item.span).usage
 
 
 def _greatest(one: Usage, other: Usage) -> Usage:
@@ -105,8 +110,11 @@ def _wholes(counts: _Counts) -> _Counts:
 
 
 def _sum(tallies: Iterable[_Tally]) -> _Tally:
-    total = _Tally()
+    total = _EMPTY
     for one in tallies:
+        if one is _EMPTY or total is _EMPTY:
+            total = one if total is _EMPTY else total
+            continue
         total = _Tally(
             counts=tuple(map(add, total.counts, one.counts)),
             stated=added(total.stated, one.stated),

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from governance.records.feedback import FeedbackKind, Statement
+from governance.records.message import ToolCallPart
 from governance.records.signal import Signal, SignalKind
 from governance.records.trajectory import Actor, ToolInvocation, Turn
 from ingestion.feedback.responses import FROM
@@ -34,7 +35,8 @@ def contradictions(case: Case) -> Iterator[Signal]:
 def _answers(case: Case) -> Iterator[Signal]:
     said: Turn | None = None
     for turn in case.trajectory.turns:
-        if turn.actor is Actor.AGENT and turn.message.text.strip():
+        asks = any(isinstance(part, ToolCallPart) for part in turn.message.parts)
+        if turn.actor is Actor.AGENT and turn.message.text.strip() and not asks:
             said = turn
         elif turn.actor is Actor.HUMAN and said is not None and _folded(turn) not in ("", _folded(said)):
             yield case.signal(SignalKind.CONTRADICTION, turn.at, (said.span_id, turn.span_id), label="answer")

@@ -22,9 +22,11 @@ from ingestion.dialects.messages import FILTERED, REFUSAL
 from ingestion.signals.case import Case
 from ingestion.signals.thresholds import Thresholds
 
-_REASON_KEYS: Final = (
-    "gen_ai.response.finish_reasons", "gen_ai.response.finish_reason", "llm.finish_reason", "ai.response.finishReason",
-    "gen_ai.response.stop_reason", "stop_reason",
+_REASON_KEYS: Final = frozenset(
+    {
+        "gen_ai.response.finish_reasons", "gen_ai.response.finish_reason", "llm.finish_reason",
+        "ai.response.finishReason", "gen_ai.response.stop_reason", "stop_reason",
+    }
 )  # fmt: skip
 _REASONS: Final = {
     "content_filter": "content_filter", "content-filter": "content_filter", "contentfilter": "content_filter",
@@ -66,7 +68,9 @@ def refusals(case: Case) -> Iterator[Signal]:
 
 
 def _stated(item: AdmittedSpan) -> str | None:
-    reasons = (reason for key in _REASON_KEYS for reason in _listed(item.span.attributes.get(key)))
+    if _REASON_KEYS.isdisjoint(item.span.attributes):
+        return None
+    reasons = (reason for key in sorted(_REASON_KEYS) for reason in _listed(item.span.attributes.get(key)))
     return next((_REASONS[reason] for reason in reasons if reason in _REASONS), None)
 
 
