@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -228,6 +229,14 @@ def test_trulens_states_tokens_and_cost(cases_dir: Path) -> None:
         assert found.input_tokens == held["ai.observability.cost.num_prompt_tokens"]
         assert found.output_tokens == held["ai.observability.cost.num_completion_tokens"]
         assert found.cost == pytest.approx(held["ai.observability.cost.cost"], abs=1e-12)
+
+
+def test_a_trace_has_the_tokens_that_its_collector_counted(cases_dir: Path) -> None:
+    path = cases_dir / "traces/strands_evals_fixtures/openai_agents_openinference_adot_spans.json"
+    (run,), held = runs_of(path), json.loads(path.read_bytes())
+    counted = re.findall(r"'aws.genai.token_count_total': (\d+)", str(held))
+    assert len(counted) == 3
+    assert run.usage.total_tokens == sum(map(int, counted))
 
 
 def test_a_swe_agent_run_costs_what_its_file_says(cases_dir: Path) -> None:
