@@ -4,7 +4,8 @@
 2. A call whose tool refused it did nothing, so it makes no other call lawful and is not counted; it breaks a rule all
    the same when it was tried against it: the tool, not the agent, kept the rule.
 3. Nothing is judged from what was withheld: a call without arguments breaks no rule about arguments.
-4. What the agent says is the words of its turns, one by one. A pattern reads the first ``SAID`` characters of each.
+4. What the agent says is the words of its turns, one by one, of this run and not of earlier ones in its history. A
+   pattern reads the first ``SAID`` characters of each.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ def _not_among(rule: ArgumentAmong, calls: Sequence[ToolInvocation]) -> Iterator
 def _said(rule: NeverSaid, run: Trajectory) -> Iterator[Breach]:
     pattern = expression(rule.pattern)
     for turn in run.turns:
-        if turn.actor is Actor.AGENT and pattern.search(turn.message.text[:SAID]):
+        if turn.actor is Actor.AGENT and not turn.earlier and pattern.search(turn.message.text[:SAID]):
             yield Breach(
                 rule=rule.name, reason=rule.reason, span_ids=(turn.span_id,), what="the agent said what it must not"
             )

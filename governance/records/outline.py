@@ -19,13 +19,13 @@ class RunOutline(Record):
     ended_at: UtcTime
     usage: Usage
     actors: tuple[Actor, ...]
-    """Who spoke or called a tool, each once."""
+    """Who spoke or called a tool in this run, each once."""
     incomplete: tuple[str, ...]
 
     @classmethod
     def of(cls, run: Trajectory) -> Self:
         """The outline of a run."""
-        acted = {turn.actor for turn in run.turns} | {call.actor for call in run.calls}
+        acted = {turn.actor for turn in run.turns if not turn.earlier} | {call.actor for call in run.calls}
         return cls(
             id=run.id,
             tenant_id=run.tenant_id,

@@ -158,7 +158,8 @@ def read_run(body: dict[str, Any], words: TraceWords) -> Trajectory:
 def read_outline(id_: str, body: dict[str, Any]) -> RunOutline:
     """The run without its words, which are not read."""
     run = body["run"]
-    actors = {one["actor"] for one in (*run["turns"], *run["calls"])}
+    acted = {turn["actor"] for turn in run["turns"] if not turn.get("earlier")}
+    acted |= {call["actor"] for call in run["calls"]}
     return RunOutline(
         id=id_,
         tenant_id=run["tenant_id"],
@@ -166,6 +167,6 @@ def read_outline(id_: str, body: dict[str, Any]) -> RunOutline:
         started_at=run["started_at"],
         ended_at=run["ended_at"],
         usage=run.get("usage", {}),
-        actors=tuple(sorted(actors)),
+        actors=tuple(sorted(acted)),
         incomplete=run.get("incomplete", ()),
     )

@@ -6,8 +6,8 @@
    that states why it stopped, and no answer, held back what its model said.
 3. ``ends_on_customer``: the last words are the customer's, and they are no farewell.
 4. ``ends_on_tool_call``: the last thing that the agent said asks for a tool, and no answer came after.
-Only of a run whose root is there and has ended, and whose words were not withheld. Evidence: the root, and the span of
-the last turn.
+Only of a run whose root is there and has ended, and whose words are there: neither withheld, nor the repr of an object.
+Evidence: the root, and the span of the last turn.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from governance.records.signal import Signal, SignalKind
 from governance.records.trajectory import Actor, ToolInvocation, Turn
 from ingestion import actors
 from ingestion import tree as trees
+from ingestion.dialects.messages import REPR
 from ingestion.signals.case import Case
 
 NO_ANSWER: Final = "no_answer"
@@ -42,7 +43,9 @@ _FAREWELL_LENGTH: Final = 80
 def abandonment(case: Case) -> Iterator[Signal]:
     """At most one."""
     root = case.tree.root
-    if root is None or not root.span.end_unix_nano or root.content is None or actors.takeovers(case.tree):
+    if root is None or not root.span.end_unix_nano or root.content is None or REPR in root.content.flags:
+        return
+    if actors.takeovers(case.tree):
         return
     held_back = "tidemill.stop_reason" in root.span.attributes and not root.content.output
     left = _left(case.trajectory.turns, held_back=held_back)

@@ -1,7 +1,7 @@
 """``contradiction``: what the agent said or did is contradicted later. Told by structure, never by comparing meanings.
 
-1. ``answer``: the agent had answered, and then a person who took over answered with other words. Evidence: the agent's
-   turn and the person's.
+1. ``answer``: the agent had answered, and then a person who took over answered with other words, before the customer
+   said anything else. Evidence: the agent's turn and the person's.
 2. ``call``: a tool had done what the agent asked, and then a person who took over had it done with other arguments.
    Evidence: both calls.
 3. ``feedback``: feedback says what the answer should have been (a correction, or a score that is named or labelled as
@@ -34,10 +34,12 @@ def contradictions(case: Case) -> Iterator[Signal]:
 
 def _answers(case: Case) -> Iterator[Signal]:
     said: Turn | None = None
-    for turn in case.trajectory.turns:
+    for turn in (turn for turn in case.trajectory.turns if not turn.earlier):
         asks = any(isinstance(part, ToolCallPart) for part in turn.message.parts)
         if turn.actor is Actor.AGENT and turn.message.text.strip() and not asks:
             said = turn
+        elif turn.actor is Actor.CUSTOMER:
+            said = None
         elif turn.actor is Actor.HUMAN and said is not None and _folded(turn) not in ("", _folded(said)):
             yield case.signal(SignalKind.CONTRADICTION, turn.at, (said.span_id, turn.span_id), label="answer")
             said = None

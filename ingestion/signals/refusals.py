@@ -92,7 +92,7 @@ def _listed(value: Any) -> list[str]:
 
 def _declines(turn: Turn, thresholds: Thresholds) -> bool:
     text = turn.message.text.strip()
-    if turn.actor is not Actor.AGENT or len(text) > thresholds.refusal_length:
+    if turn.actor is not Actor.AGENT or turn.earlier or len(text) > thresholds.refusal_length:
         return False
     beginning = text[: thresholds.refusal_within].replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     return any(pattern.search(beginning) for pattern in _DECLINES)

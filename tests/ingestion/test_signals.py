@@ -250,6 +250,34 @@ def test_feedback_that_says_what_was_right_contradicts_the_answer() -> None:
 # Abandonment
 
 
+def unread() -> AdmittedSpan:
+    """An agent whose instrumentation wrote the repr of an object for its answer."""
+    attributes = {"openinference.span.kind": "AGENT", "input.value": "What time is it?",
+                  "output.value": "<generator object run at 0x7f10>"}  # fmt: skip
+    return admitted(make_span(1, attributes=attributes))
+
+
+def test_a_customer_who_has_the_last_word() -> None:
+    talk = [("user", "Refund me."), ("assistant", "Done."), ("user", "And the other one?")]
+    asked = [{"role": role, "parts": [{"type": "text", "content": text}]} for role, text in talk]
+    attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.input.messages": json.dumps(asked)}
+    (one,) = found([admitted(make_span(1, attributes=attributes))], SignalKind.ABANDONMENT)
+    assert one.label == "ends_on_customer"
+    asked[-1]["parts"] = [{"type": "text", "content": "Thanks, that is all!"}]
+    goodbye = attributes | {"gen_ai.input.messages": json.dumps(asked)}
+    assert not found([admitted(make_span(1, attributes=goodbye))], SignalKind.ABANDONMENT)
+
+
+def test_an_agent_that_ends_asking_for_a_tool() -> None:
+    asks = [{"role": "assistant", "parts": [{"type": "tool_call", "id": "c", "name": "refund", "arguments": {}}]}]
+    call = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": said("user", "Refund me."),
+            "gen_ai.output.messages": json.dumps(asks)}  # fmt: skip
+    root_ = {"gen_ai.operation.name": "invoke_agent", "gen_ai.input.messages": said("user", "Refund me.")}
+    spans = [admitted(make_span(1, attributes=root_)), admitted(make_span(2, 1, attributes=call))]
+    (one,) = found(spans, SignalKind.ABANDONMENT)
+    assert (one.label, one.span_ids) == ("ends_on_tool_call", spans_at(1, 2))
+
+
 @pytest.mark.parametrize(
     ("spans", "label"),
     [
@@ -258,6 +286,7 @@ def test_feedback_that_says_what_was_right_contradicts_the_answer() -> None:
         pytest.param([root(answer=None), tool(2, {"a": 1}, name="submit")], None, id="handed in by a tool"),
         pytest.param([root(answer=None), tool(2, {"a": 1}, name="submit", error="timeout")], "max_steps", id="or not"),
         pytest.param(session(), None, id="taken over"),
+        pytest.param([unread()], None, id="an answer that nobody could read"),
         pytest.param([root(answer=None, end_unix_nano=0)], None, id="still open"),
         pytest.param([chat(2)], None, id="the root is not there"),
     ],
