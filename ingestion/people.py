@@ -33,6 +33,10 @@ class Subjects:
                     return str(value)
         return None
 
+    def hashed(self, tenant_id: str, raw_id: str) -> str:
+        """The hash by which the store knows a person."""
+        return self._hashed(tenant_id, raw_id)
+
     def by_trace(self, tenant_id: str, spans: Iterable[Span]) -> dict[str, str]:
         """Trace id to the one raw id that its spans name; a trace that names several is not in it."""
         named: dict[str, set[str]] = {}

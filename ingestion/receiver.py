@@ -63,7 +63,7 @@ class Receiver:
 
     async def feedback(self, request: Request) -> Response:
         """POST /v1/feedback."""
-        return await self._answered(request, self._take_feedback)
+        return await self._answered(request, self._take_feedback, JSON)
 
     async def not_served(self, request: Request, error: Exception) -> Response:
         """The answer to a path or a method that is not served."""
@@ -83,11 +83,11 @@ class Receiver:
         async def take(request: Request, place: Place, share: Share) -> Response:
             return await self._take(request, telemetry, place, share)
 
-        return await self._answered(request, take)
+        return await self._answered(request, take, _content_type(request))
 
-    async def _answered(self, request: Request, take: _Take) -> Response:
+    async def _answered(self, request: Request, take: _Take, content_type: str) -> Response:
+        """The answer to a request; an error in the form of ``content_type``."""
         started = time.perf_counter()
-        content_type = _content_type(request)
         try:
             with self._intake.request() as (place, share):
                 response = await take(request, place, share)

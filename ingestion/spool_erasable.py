@@ -1,4 +1,4 @@
-"""The spool as a place that answers for the people in it.
+"""The spool as a place that answers for the people in it: those whom raw spans and raw feedback name.
 
 A raw segment is not edited: it is drained. The person is suppressed before an erasure starts, so the door refuses their
 spans, the ledger counts them as rejected, and the segment's key is destroyed with the segment.
@@ -13,6 +13,7 @@ from governance.records.erasure import ArtifactState, ErasedArtifact
 from governance.records.lineage import Node, NodeKind
 from ingestion.batch import read_groups
 from ingestion.errors import SpoolError
+from ingestion.feedback.item import Item
 from ingestion.people import Subjects
 from ingestion.spool import Spool
 
@@ -37,7 +38,7 @@ class _SpoolErasable(Erasable):
         return frozenset({"spool"})
 
     def count(self, tenant_id: str, subject: str) -> int:
-        """Raw spans of the traces that name the subject."""
+        """Raw spans of the traces that name the subject, and raw feedback that names them or is about those traces."""
         return sum(found for _, found in self._found(tenant_id, subject))
 
     def erase(self, tenant_id: str, subject: str) -> tuple[ErasedArtifact, ...]:
@@ -49,7 +50,7 @@ class _SpoolErasable(Erasable):
             ErasedArtifact(
                 node=Node(kind=NodeKind.SUBJECT, id=f"spool/{segment_id}"),
                 state=ArtifactState.HELD if segment_id in after else ArtifactState.DELETED,
-                detail=f"{found} raw spans",
+                detail=f"{found} raw spans and items of feedback",
             )
             for segment_id, found in before.items()
         )
@@ -66,5 +67,10 @@ class _SpoolErasable(Erasable):
                 if group.tenant_id == tenant_id:
                     theirs = self._subjects.traces_of(tenant_id, subject, group.spans)
                     found += sum(1 for span in group.spans if span.trace_id in theirs)
+                    found += sum(1 for item in group.feedback if self._is_theirs(tenant_id, subject, item, theirs))
             if found:
                 yield segment_id, found
+
+    def _is_theirs(self, tenant_id: str, subject: str, item: Item, traces: set[str]) -> bool:
+        named = item.user_id is not None and self._subjects.hashed(tenant_id, item.user_id) == subject
+        return named or item.target.trace_id in traces
