@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "replay": ("pipelines.commands.replay", "Send a recorded week through the intake again and compare digests."),
     "ingest": ("pipelines.commands.ingest", "Import files of other tools through the door of the intake."),
     "trajectories": ("pipelines.commands.trajectories", "List and show what the agents did, in canonical form."),
+    "feedback": ("pipelines.commands.feedback", "List, show and add what people said of runs."),
     "ledger": ("pipelines.commands.ledger", "Show the conservation ledger; fails when it does not balance."),
     "quarantine": ("pipelines.commands.quarantine", "List, retry and review what masking could not read."),
     "tenant": ("pipelines.commands.tenant", "List, add, rotate and revoke the API keys of tenants."),

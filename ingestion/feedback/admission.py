@@ -42,6 +42,11 @@ class AdmittedFeedback:
     """Items that masking could not read: they go into quarantine."""
 
 
+def key_of(door: Door, tenant_id: str, id_: str) -> str:
+    """The keyed digest of a sender's id: with the tenant, the identity of a feedback."""
+    return door.subject(tenant_id, f"feedback id\x1f{id_}")
+
+
 class Admission:
     """Takes items through a door."""
 
@@ -113,7 +118,7 @@ class Admission:
         return settled
 
     def _delivery(self, tenant_id: str, item: Item, subject: str, heard: Heard) -> Delivery:
-        key = self._door.subject(tenant_id, f"feedback id\x1f{item.id}")
+        key = key_of(self._door, tenant_id, item.id)
         said = self._door.subject(tenant_id, f"feedback said\x1f{_everything(item)}")
         when = f"\x1f{item.at.isoformat()}" if item.timed else ""
         version = self._door.subject(tenant_id, f"feedback version\x1f{said}{when}")
