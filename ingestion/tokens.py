@@ -7,8 +7,8 @@ agent's sum. So usage is counted leaf-most: a span counts for what its subtree d
 1. What a span and its subtree say is, figure by figure, the greater of the two, never their sum.
 2. A model's call has not spent what the tools that it asked for spent, though their spans may hang under it: that is
    added, unless the call states exactly the sum.
-3. Model calls side by side that name one response (``gen_ai.response.id``), told by two instrumentations or twice by a
-   stream, are one call: each figure counts where it is greatest.
+3. Model calls that name one response (``gen_ai.response.id``) at the same time and state nothing different, told by two
+   instrumentations or twice by a stream, are one call: each figure counts where it is greatest.
 4. A cost that a span states stands for its subtree, unless the subtree states more. Tokens that no cost is stated for
    are priced by the company's table with the model of the span that states them; without a price they are
    ``uncosted_tokens``. A stated cost of 0 is how exporters write a price that they do not know: it states nothing, and
@@ -29,7 +29,7 @@ from ingestion.dialects import read
 from ingestion.dialects.values import added
 from ingestion.log_events import PARTLY_WITHHELD
 from ingestion.prices import PriceTable
-from ingestion.tree import ORPHANS, Tree, operation
+from ingestion.tree import ORPHANS, Tree
 
 MODEL_KEYS: Final = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
 NO_PRICES: Final = PriceTable()
@@ -60,11 +60,12 @@ def usage_of(tree: Tree, prices: PriceTable = NO_PRICES) -> Usage:
     for span_id in sorted(tree.spans, key=tree.depth, reverse=True):
         item, children = tree.spans[span_id], tree.children.get(span_id, ())
         below, of_tools = _sum(inside[one] for one in children), _sum(beside[one] for one in children)
-        calls_model = operation(item) == "chat"
+        operation = tree.operation(span_id)
+        calls_model = operation == "chat"
         if not calls_model or _wholes(_counts(own.get(span_id))) == _wholes(_sum((below, of_tools)).counts):
             below, of_tools = _sum((below, of_tools)), _EMPTY
         spent = _with_own(item, own.get(span_id), below, prices)
-        if operation(item) == "execute_tool":
+        if operation == "execute_tool":
             spent, of_tools = _EMPTY, spent
         inside[span_id], beside[span_id] = spent, of_tools
     tops = [span_id for span_id, place in tree.parent.items() if place is None or place == ORPHANS]
@@ -72,19 +73,32 @@ def usage_of(tree: Tree, prices: PriceTable = NO_PRICES) -> Usage:
 
 
 def _own_usages(tree: Tree) -> dict[str, Usage]:
-    """What each span states itself; of spans side by side that tell of one response, the first states it for all."""
+    """What each span states itself; of spans that tell of one response, the first states it for all."""
     own: dict[str, Usage] = {}
-    first: dict[tuple[str | None, str], str] = {}
+    tellers: dict[str, list[str]] = {}
     for span_id, item in tree.spans.items():
         usage = _stated(item)
         if usage is None:
             continue
         response = item.span.attributes.get("gen_ai.response.id")
-        teller = span_id
-        if isinstance(response, str) and response and operation(item) == "chat":
-            teller = first.setdefault((tree.parent[span_id], response), span_id)
-        own[teller] = usage if teller == span_id else _greatest(own[teller], usage)
+        if isinstance(response, str) and response and tree.operation(span_id) == "chat":
+            told = tellers.setdefault(response, [])
+            teller = next((one for one in told if _same_call(tree.spans[one], item, own[one], usage)), None)
+            if teller is not None:
+                own[teller] = _greatest(own[teller], usage)
+                continue
+            told.append(span_id)
+        own[span_id] = usage
     return own
+
+
+def _same_call(first: AdmittedSpan, second: AdmittedSpan, one: Usage, other: Usage) -> bool:
+    """Whether two tellings of a response id are of one call: they overlap in time, and no figure disagrees.
+
+    A server that gives every response the same id answers its calls one after the other.
+    """
+    overlap = second.span.start_unix_nano <= first.span.end_unix_nano
+    return overlap and all(0 in pair or pair[0] == pair[1] for pair in zip(_counts(one), _counts(other), strict=True))
 
 
 def _stated(item: AdmittedSpan) -> Usage | None:

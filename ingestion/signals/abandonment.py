@@ -21,7 +21,6 @@ from governance.records.message import ToolCallPart
 from governance.records.signal import Signal, SignalKind
 from governance.records.trajectory import Actor, ToolInvocation, Turn
 from ingestion import actors
-from ingestion import tree as trees
 from ingestion.dialects.messages import REPR
 from ingestion.signals.case import Case
 
@@ -49,7 +48,7 @@ def abandonment(case: Case) -> Iterator[Signal]:
         return
     held_back = "tidemill.stop_reason" in root.span.attributes and not root.content.output
     left = _left(case.trajectory.turns, held_back=held_back)
-    if left is None or trees.operation(root) not in _TALKING or _handed_over(case.trajectory.calls):
+    if left is None or case.tree.operation(root.span.span_id) not in _TALKING or _handed_over(case.trajectory.calls):
         return
     label, last = left
     if label == NO_ANSWER:

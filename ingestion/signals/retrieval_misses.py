@@ -17,7 +17,6 @@ from typing import Any, Final
 from governance.records.base import from_unix_nano
 from governance.records.signal import Signal, SignalKind
 from governance.records.trajectory import ToolInvocation
-from ingestion import tree as trees
 from ingestion.signals.case import Case
 
 _SEARCHING: Final = frozenset(
@@ -42,7 +41,7 @@ def retrieval_misses(case: Case) -> Iterator[Signal]:
     """One for each search that found nothing."""
     for span_id, item in case.tree.spans.items():
         found = None if item.content is None else item.content.tool_result
-        if trees.operation(item) == "retrieval" and _nothing(found, case.thresholds.empty_text):
+        if case.tree.operation(span_id) == "retrieval" and _nothing(found, case.thresholds.empty_text):
             at, detail = from_unix_nano(item.span.start_unix_nano), {"by": "retrieval"}
             yield case.signal(SignalKind.RETRIEVAL_MISS, at, (span_id,), label=item.span.name, detail=detail)
     for call in case.trajectory.calls:

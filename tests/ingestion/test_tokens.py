@@ -16,7 +16,7 @@ from governance.records.usage import CostBasis, Usage
 from ingestion import dialects
 from ingestion.assembly import assemble
 from ingestion.prices import Price, PriceTable
-from tests.ingestion.otlp_bodies import admitted, make_span
+from tests.ingestion.otlp_bodies import T0, admitted, make_span
 from tests.ingestion.test_importers_cases import TRACES, runs_of
 
 TABLE = PriceTable(price=(Price(model="tiny", input=1.0, output=3.0, cache_read=0.1),))
@@ -71,10 +71,28 @@ def test_ing_16_its_kind(spans: list[tuple[int, int | None, str, int, int]], wan
     assert tokens(*made) == wanted
 
 
+LONG = {"start_unix_nano": T0, "end_unix_nano": T0 + 10**9}
+LATER = {"start_unix_nano": T0 + 2 * 10**9, "end_unix_nano": T0 + 3 * 10**9}
+
+
+def at(item: AdmittedSpan, times: dict[str, int]) -> AdmittedSpan:
+    return item.model_copy(update={"span": item.span.model_copy(update=times)})
+
+
 def test_a_response_that_two_instrumentations_tell_of_is_one() -> None:
-    twice = [spent(2, 1, input=100, output=0, response="r-1"), spent(3, 1, input=100, output=9, response="r-1")]
-    assert tokens(spent(1, None, "invoke_agent"), *twice) == (100, 9)
-    assert tokens(spent(1, None, "invoke_agent"), *twice, spent(4, 1, input=70, response="r-2")) == (170, 9)
+    agent, other = spent(1, None, "invoke_agent"), spent(9, 1, "invoke_workflow")
+    first = at(spent(2, 1, input=100, response="r-1"), LONG)
+    again = at(spent(3, 9, input=100, output=9, response="r-1"), LONG)
+    assert tokens(agent, other, first, again) == (100, 9)
+    assert tokens(agent, other, first, again, at(spent(4, 1, input=70, response="r-2"), LONG)) == (170, 9)
+
+
+def test_a_server_whose_responses_all_have_one_id_is_counted_call_by_call() -> None:
+    agent = spent(1, None, "invoke_agent")
+    calls = [at(spent(2, 1, input=100, response="r"), LONG), at(spent(3, 1, input=100, response="r"), LATER)]
+    assert tokens(agent, *calls) == (200, 0)
+    other = at(spent(3, 1, input=90, response="r"), LONG)
+    assert tokens(agent, calls[0], other) == (190, 0)
 
 
 Node = tuple[str, tuple[int, int, int], list[Any]]
