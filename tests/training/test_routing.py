@@ -10,6 +10,7 @@ import pytest
 
 from examples.shop.world import CHANGE_DAY, NEW_POLICY
 from governance.records.context import Fact
+from governance.records.error_kind import ErrorKind
 from governance.records.lever import Lever, Pattern
 from governance.records.trajectory import Actor, Outcome, Trajectory
 from tests.training.shop_week import START, Week
@@ -45,6 +46,32 @@ def moved(patterns: list[Pattern]) -> set[tuple[Lever, str]]:
 @pytest.mark.parametrize("troubles", SUBSETS, ids="+".join)
 def test_each_trouble_moves_its_lever_and_no_other(troubles: tuple[str, ...]) -> None:
     assert moved(routed(week(troubles))) == {KEYS[name] for name in troubles}
+
+
+WORDS = {
+    "schema": ("pydantic_core.ValidationError", ErrorKind.SCHEMA),
+    "not_found": ("NoSuchOrder", ErrorKind.NOT_FOUND),
+}
+
+
+def in_other_words(run: Trajectory) -> Trajectory:
+    """The run of a tool that names its errors otherwise; their kinds are what intake makes of them."""
+    calls = [
+        call.model_copy(update=dict(zip(("error_type", "error_kind"), WORDS[call.error_type], strict=True)))
+        if call.error_type in WORDS
+        else call
+        for call in run.calls
+    ]
+    return run.model_copy(update={"calls": tuple(calls)})
+
+
+def test_a_tools_own_words_for_an_error_change_no_route() -> None:
+    one = week(("misleading_schema",))
+    runs = [in_other_words(run) for run in one.trajectories]
+    assert any(call.error_kind is not None for run in runs for call in run.calls)
+    said, told = routed(one), routed(one, runs)
+    assert moved(told) == moved(said) == {KEYS["misleading_schema"]}
+    assert [found.evidence for found in told] == [found.evidence for found in said]
 
 
 @pytest.mark.parametrize("slips", [0.3, 0.6])
