@@ -34,6 +34,7 @@ from ingestion.turns import conversation
 _SESSION_KEYS: Final = (
     "gen_ai.conversation.id",
     "session.id",
+    "conversation.id",
     "langfuse.session.id",
     "traceloop.association.properties.session_id",
     "langsmith.metadata.session_id",

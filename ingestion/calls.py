@@ -14,6 +14,9 @@ STATUS_ERROR: Final = 2
 """OTLP's STATUS_CODE_ERROR."""
 
 
+_NAMES: Final = ("gen_ai.tool.name", "tool.name", "tool_name", "function_name")
+
+
 def tool_spans(tree: Tree) -> list[AdmittedSpan]:
     """Executed tools in order; a span inside one of the same name and call is that call again."""
     return [
@@ -37,7 +40,7 @@ def tool_name(item: AdmittedSpan) -> str:
     """The tool of a span."""
     content_name = None if item.content is None else item.content.tool_name
     attributes = item.span.attributes
-    names = (content_name, attributes.get("gen_ai.tool.name"), attributes.get("tool.name"))
+    names = (content_name, *(attributes.get(key) for key in _NAMES))
     return next((str(name) for name in names if name), item.span.name.removeprefix("execute_tool ") or "unknown")
 
 
@@ -70,7 +73,8 @@ def tool_error(item: AdmittedSpan) -> tuple[str | None, str | None]:
     span = item.span
     exception: dict[str, Any] = next((event.attributes for event in span.events if event.name == "exception"), {})
     failed = span.status_code == STATUS_ERROR
-    error_type = span.attributes.get("error.type") or (exception.get("exception.type") if failed else None)
+    stated = span.attributes.get("error.type") or span.attributes.get("error_type")
+    error_type = stated or (exception.get("exception.type") if failed else None)
     if not failed and not error_type:
         return None, None
     text = span.status_message or exception.get("exception.message") or error_type or "error"

@@ -8,10 +8,11 @@ from typing import Final
 from governance.records.trajectory import UNKNOWN_SUBJECT, ToolInvocation
 from ingestion.dialects.messages import CORRUPT
 from ingestion.log_events import PARTLY_WITHHELD
+from ingestion.session_logs import SESSION
 from ingestion.tree import Tree
 
 _CONTENT_FLAGS: Final = frozenset(
-    {"corrupt_arguments", "missing_index", "python_repr", "truncated", "unsupported_part"}
+    {"corrupt_arguments", "missing_index", "python_repr", "redacted", "truncated", "unsupported_part"}
 )
 
 
@@ -30,6 +31,7 @@ def gaps(tree: Tree, calls: Sequence[ToolInvocation], *, has_session: bool) -> t
         "open_span": any(not span.end_unix_nano for span in spans),
         "dropped_attributes": dropped,
         "dropped_events": any(span.dropped_events_count for span in spans),
+        "events_only": any(SESSION in span.flags for span in spans),
         "missing_session_id": dropped and not has_session,
         "several_subjects": len(subjects) > 1,
         "withheld": any(content is None for content in contents)

@@ -4,7 +4,8 @@ Theory. A log span (``ingestion.log_records``) arrives before, with or after its
 under its own identity, where merging is a union; ``fold`` is a pure function of what is there. So the result depends on
 the set of what arrived, and on no order.
 
-1. A log span is folded when its span is there; until then it stands where it is, as an orphan.
+1. A log span is folded when its span is there; until then it stands where it is, as an orphan. An event of a coding
+   agent's session stands for itself, under its span or its session (``ingestion.session_logs``).
 2. Messages: the span's own and every whole call of a log are forms of one thing, single messages of the logs together
    are one more, in order of time. The richest is taken (``ingestion.dialects.forms``), the span's own between equals,
    so what an instrumentation writes in both places is not doubled.
@@ -25,6 +26,7 @@ from governance.records.trajectory import UNKNOWN_SUBJECT
 from ingestion.dialects.forms import Form, richest
 from ingestion.log_records import LOG_EVENT, LOG_MESSAGE
 from ingestion.merge import union
+from ingestion.session_logs import SESSION, is_event, session_spans
 
 PARTLY_WITHHELD: Final = "partly_withheld"
 _SINGLE: Final = ("operation", "tool_name", "tool_call_id", "tool_arguments", "tool_result", "usage")
@@ -32,11 +34,12 @@ _SINGLE: Final = ("operation", "tool_name", "tool_call_id", "tool_arguments", "t
 
 def fold(spans: Sequence[AdmittedSpan]) -> list[AdmittedSpan]:
     """The spans of a trace, each with what its log spans tell."""
-    hosts = {item.span.span_id for item in spans if LOG_EVENT not in item.span.flags}
+    spans = session_spans(spans)
+    hosts = {item.span.span_id for item in spans if LOG_EVENT not in item.span.flags or SESSION in item.span.flags}
     told: dict[str, list[AdmittedSpan]] = {}
     for item in sorted(spans, key=lambda one: (one.span.start_unix_nano, one.span.span_id)):
         host = item.span.parent_span_id
-        if LOG_EVENT in item.span.flags and host in hosts:
+        if LOG_EVENT in item.span.flags and host in hosts and not is_event(item):
             told.setdefault(host, []).append(item)
     folded = {item.span.span_id for logs in told.values() for item in logs}
     return [

@@ -95,7 +95,7 @@ def _record(span: Span) -> dict[str, Any]:
     of_event = {key: value for event in span.events for key, value in event.attributes.items()}
     return {
         "eventName": span.name,
-        "timeUnixNano": str(span.start_unix_nano),
+        "timeUnixNano": str(span.end_unix_nano),
         "traceId": span.trace_id,
         "spanId": span.parent_span_id or "",
         "attributes": attributes_to_json(span.attributes | of_event),

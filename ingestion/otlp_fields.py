@@ -85,6 +85,11 @@ def id_text(value: Any, length: int, where: str, notes: set[str]) -> str:
     raise Refused(where, f"{where} is not {2 * length} hex digits")
 
 
+def no_id(value: Any) -> bool:
+    """Whether an id in OTLP/JSON says that there is none: left out, empty, or all zero."""
+    return value is None or (isinstance(value, str) and not value.strip("0"))
+
+
 def claims_apart(attributes: dict[str, Any], notes: set[str]) -> dict[str, Any]:
     """The attributes with server-owned keys under ``client.``."""
     if not any(_SERVER_OWNED.fullmatch(key) for key in attributes):

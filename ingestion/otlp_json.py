@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 
 from governance.records.span import Span
 from ingestion.errors import BodyTooLarge, DecodeError, WrongSignal
-from ingestion.log_records import event_name, log_span
+from ingestion.log_records import log_span
 from ingestion.otlp_bounds import Parts, few_parts, few_values
-from ingestion.otlp_fields import SPAN_BYTES, TRACE_BYTES, Refused, SpanFault, build, id_text
+from ingestion.otlp_fields import SPAN_BYTES, TRACE_BYTES, Refused, SpanFault, build, id_text, no_id
 from ingestion.otlp_values import UINT32, UINT64, ValueFault, attributes_from_json, from_json, integer
 from ingestion.telemetry import Telemetry
 from ingestion.text import clean
@@ -142,12 +142,13 @@ def _context(resource: dict[str, Any], scope: dict[str, Any], notes: set[str]) -
 
 def _log_fields(record: dict[str, Any], notes: set[str]) -> dict[str, Any]:
     attributes = attributes_from_json(_field(record, "attributes"), notes)
-    moment = _number(record, "timeUnixNano", UINT64) or _number(record, "observedTimeUnixNano", UINT64)
+    trace_id, span_id = _field(record, "traceId"), _field(record, "spanId")
     return {
-        "name": event_name(attributes, _text(record, "eventName", notes)),
-        "trace_id": id_text(_field(record, "traceId"), TRACE_BYTES, "trace_id", notes),
-        "span_id": id_text(_field(record, "spanId"), SPAN_BYTES, "span_id", notes),
-        "time_unix_nano": moment,
+        "event_name": _text(record, "eventName", notes),
+        "trace_id": "" if no_id(trace_id) else id_text(trace_id, TRACE_BYTES, "trace_id", notes),
+        "span_id": "" if no_id(span_id) else id_text(span_id, SPAN_BYTES, "span_id", notes),
+        "time_unix_nano": _number(record, "timeUnixNano", UINT64),
+        "observed_unix_nano": _number(record, "observedTimeUnixNano", UINT64),
         "attributes": attributes,
         "body": from_json(_field(record, "body"), notes),
         "trace_flags": _number(record, "flags", UINT32),

@@ -12,7 +12,7 @@ from typing import Any
 from governance.records.span import Span
 from ingestion import wire
 from ingestion.errors import BodyTooLarge, DecodeError, WrongSignal
-from ingestion.log_records import event_name, log_span
+from ingestion.log_records import log_span
 from ingestion.otlp_bounds import Parts, few_parts
 from ingestion.otlp_fields import SPAN_BYTES, TRACE_BYTES, Refused, SpanFault, build, id_bytes
 from ingestion.otlp_values import ValueFault, attributes_from_proto, from_proto
@@ -107,10 +107,11 @@ def _context(resource: Any, scope: Any, notes: set[str]) -> dict[str, Any]:
 def _log_fields(record: Any, notes: set[str]) -> dict[str, Any]:
     attributes = attributes_from_proto(record.attributes, notes)
     return {
-        "name": event_name(attributes, clean_bytes(record.event_name, notes)),
-        "trace_id": id_bytes(record.trace_id, TRACE_BYTES, "trace_id"),
-        "span_id": id_bytes(record.span_id, SPAN_BYTES, "span_id"),
-        "time_unix_nano": record.time_unix_nano or record.observed_time_unix_nano,
+        "event_name": clean_bytes(record.event_name, notes),
+        "trace_id": id_bytes(record.trace_id, TRACE_BYTES, "trace_id") if any(record.trace_id) else "",
+        "span_id": id_bytes(record.span_id, SPAN_BYTES, "span_id") if any(record.span_id) else "",
+        "time_unix_nano": record.time_unix_nano,
+        "observed_unix_nano": record.observed_time_unix_nano,
         "attributes": attributes,
         "body": from_proto(record.body, notes),
         "trace_flags": record.flags,

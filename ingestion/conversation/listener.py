@@ -17,6 +17,7 @@ from ingestion.conversation.atoms import Atom, Atoms, runs
 from ingestion.conversation.scopes import CHAT, Scope, Scopes, settle
 from ingestion.conversation.telling import Moment, moments, speakers
 from ingestion.conversation.thread import Entry, Heard, Thread
+from ingestion.log_records import LOG_EVENT
 from ingestion.tree import Tree
 
 
@@ -52,7 +53,7 @@ class Listener:
             seen.add(id(scope))
 
     def _is_chat(self, item: AdmittedSpan) -> bool:
-        return self._tree.operation(item.span.span_id) == CHAT
+        return self._tree.operation(item.span.span_id) == CHAT or LOG_EVENT in item.span.flags
 
     def _hear(self, moment: Moment) -> None:
         item, scope = moment.item, self.scopes.of(moment.item)

@@ -3,7 +3,8 @@
 1. A span hears its input when it starts and says its output when it ends, or when the last span inside of it did, if
    that is later. An agent that a person inside of its span took over from had said its answer before. Of what happens
    in the same nanosecond, the outer span hears first and says last.
-2. Model calls, agents and the root speak. Chains speak only where nothing else does: they repeat what is inside.
+2. Model calls, agents, the root and log events that stand for themselves speak. Chains speak only where nothing else
+   does: they repeat what is inside.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from governance.records.content import AdmittedSpan
 from governance.records.trajectory import Actor
 from ingestion.actors import actor, takeovers
 from ingestion.conversation.scopes import AGENT, CHAT
+from ingestion.log_records import LOG_EVENT
 from ingestion.tree import Tree
 
 _WORKFLOW: Final = "invoke_workflow"
@@ -32,7 +34,11 @@ class Moment(NamedTuple):
 def speakers(tree: Tree) -> list[AdmittedSpan]:
     """The spans that speak."""
     talking = [item for item in tree.spans.values() if _talks(item)]
-    first = [item for item in talking if item is tree.root or tree.operation(item.span.span_id) in (AGENT, CHAT)]
+    first = [
+        item
+        for item in talking
+        if item is tree.root or tree.operation(item.span.span_id) in (AGENT, CHAT) or LOG_EVENT in item.span.flags
+    ]
     return first or [item for item in talking if tree.operation(item.span.span_id) == _WORKFLOW]
 
 

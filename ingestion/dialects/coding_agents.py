@@ -17,7 +17,7 @@ from governance.records.content import SpanContent
 from governance.records.message import Message, Part, Role, ToolResultPart
 from governance.records.span import Span
 from governance.records.usage import Usage
-from ingestion.dialects.cli_events import EVENTS, read_event
+from ingestion.dialects.cli_events import EVENTS, read_event, read_record
 from ingestion.dialects.messages import (
     REASONING,
     read_arguments,
@@ -61,6 +61,8 @@ def content_keys(attributes: dict[str, Any]) -> set[str]:
 
 def read(span: Span) -> SpanContent:
     """What the span says in this dialect."""
+    if span.name in EVENTS:
+        return read_record(span)
     attributes = span.attributes
     kind = string(attributes, "span.type")
     events = any(event.name in CONTENT_EVENTS for event in span.events)

@@ -31,6 +31,8 @@ def record(number: int, name: str, span: int = 1, trace: str = TRACE, body: Any 
 def any_value(item: Any) -> dict[str, Any]:
     if isinstance(item, Mapping):
         return {"kvlistValue": {"values": [{"key": key, "value": any_value(one)} for key, one in item.items()]}}
+    if isinstance(item, list):
+        return {"arrayValue": {"values": [any_value(one) for one in item]}}
     return value(item)
 
 

@@ -293,7 +293,7 @@ def test_durations() -> None:
         (b"[]", "an empty list"),
         (b"just words", "neither JSON nor an archive"),
         (b"[" * 5000 + b"]" * 5000, "nested"),
-        (b'{"resourceLogs": []}', "'resourceLogs'"),
+        (b'{"resourceMetrics": []}', "'resourceMetrics'"),
         (b"\x1f\x8bbroken", "not gzip"),
         (b"PK\x03\x04broken", "not an archive"),
     ],
