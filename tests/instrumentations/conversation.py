@@ -1,0 +1,48 @@
+"""The conversation that every client has: what the model says, and the trajectories that it must become."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tests.instrumentations.clients import shop
+from tests.support.openai_server import Script, Step
+
+FIND = ("look_up_order", {"order_id": "A-1001"})
+TRACK = ("track_parcel", {"parcel_id": "P-77"})
+ESTIMATE = ("estimate_arrival", {"parcel_id": "P-77", "express": True})
+CANCEL = ("cancel_order", {"order_id": "A-1001", "reason": 'came late, "again": désolé', "refund_cents": 4250})
+ANSWERS = ("On its way: two days.\nAsk mara.lind@example.org.", "Done; 42.50 € go back to you.")
+STEPS: Mapping[str, Sequence[Step]] = {
+    shop.QUESTIONS[0]: (
+        Step(calls=[FIND], input_tokens=101, output_tokens=11),
+        Step(calls=[TRACK, ESTIMATE], input_tokens=151, output_tokens=23),
+        Step(text=ANSWERS[0], input_tokens=211, output_tokens=31),
+    ),
+    shop.QUESTIONS[1]: (
+        Step(calls=[CANCEL], input_tokens=263, output_tokens=17),
+        Step(text=ANSWERS[1], input_tokens=307, output_tokens=13),
+    ),
+}
+WORDS = ("Where is my order", "please cancel", "On its way", "go back to you", "came late", "depot", "delayed")
+"""Pieces of what is said, by everyone who says something: none may stand in a span's structure."""
+
+
+def script() -> Script:
+    """A fresh script; the model refuses each second question once."""
+    return Script(STEPS, frozenset({shop.QUESTIONS[1]}))
+
+
+def expected(turn: int) -> dict[str, Any]:
+    """What the trajectory of a turn holds, whichever framework had it."""
+    steps = STEPS[shop.QUESTIONS[turn]]
+    asked = [call for step in steps for call in step.calls]
+    return {
+        "question": ("user", shop.QUESTIONS[turn]),
+        "answer": ("assistant", ANSWERS[turn]),
+        "calls": [(name, held, json.loads(shop.call(name, json.dumps(held))), None) for name, held in asked],
+        "usage": (sum(step.input_tokens for step in steps), sum(step.output_tokens for step in steps)),
+        "outcome": "unknown",
+        "incomplete": [],
+    }
