@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tests.instrumentations.clients import shop
-from tests.support.openai_server import Script, Step
+from tests.support.openai_server import MODEL, Script, Step
 
 FIND = ("look_up_order", {"order_id": "A-1001"})
 TRACK = ("track_parcel", {"parcel_id": "P-77"})
@@ -34,15 +34,46 @@ def script() -> Script:
     return Script(STEPS, frozenset({shop.QUESTIONS[1]}))
 
 
-def expected(turn: int) -> dict[str, Any]:
-    """What the trajectory of a turn holds, whichever framework had it."""
-    steps = STEPS[shop.QUESTIONS[turn]]
+def expected(question: int) -> dict[str, Any]:
+    """What the trajectory of a question holds, whichever framework had it."""
+    steps = STEPS[shop.QUESTIONS[question]]
     asked = [call for step in steps for call in step.calls]
+    earlier = [turn | {"earlier": True} for number in range(question) for turn in turns(number)]
     return {
-        "question": ("user", shop.QUESTIONS[turn]),
-        "answer": ("assistant", ANSWERS[turn]),
-        "calls": [(name, held, json.loads(shop.call(name, json.dumps(held))), None) for name, held in asked],
+        "turns": [*earlier, *turns(question)],
+        "subagents": [],
+        "calls": [(name, held, result(name, held), None) for name, held in asked],
         "usage": (sum(step.input_tokens for step in steps), sum(step.output_tokens for step in steps)),
         "outcome": "unknown",
         "incomplete": [],
+        "model": MODEL,
     }
+
+
+def turns(question: int) -> list[dict[str, Any]]:
+    """What is said from a question to its answer."""
+    asked = shop.QUESTIONS[question]
+    told: list[dict[str, Any]] = [{"role": "user", "actor": "customer", "content": asked}]
+    for number, step in enumerate(STEPS[asked]):
+        calls: list[dict[str, Any]] = [
+            {"id": f"call_{question}_{number}_{place}", "name": name, "arguments": held, "corrupt": False}
+            for place, (name, held) in enumerate(step.calls)
+        ]
+        told.append({"role": "assistant", "actor": "agent", "content": step.text})
+        if calls:
+            told[-1]["tool_calls"] = calls
+        told += [
+            {
+                "role": "tool",
+                "actor": "tool",
+                "content": "",
+                "tool_results": [{"id": call["id"], "response": result(call["name"], call["arguments"])}],
+            }
+            for call in calls
+        ]
+    return told
+
+
+def result(name: str, arguments: Mapping[str, Any]) -> Any:
+    """What a tool of the shop answers."""
+    return json.loads(shop.call(name, json.dumps(arguments)))

@@ -24,6 +24,8 @@ class Customer:
     script: str
     environment: Mapping[str, str] = field(default_factory=dict)
     protocol: str = "http/protobuf"
+    names_items: bool = False
+    """Whether history names a call by its item in the Responses API, which no result names, and not by the call."""
 
 
 CUSTOMERS: Mapping[str, Customer] = {
@@ -37,7 +39,7 @@ CUSTOMERS: Mapping[str, Customer] = {
     "openinference-openai": Customer("run_openinference_openai.py"),
     "pydantic-ai": Customer("run_pydantic_ai.py", protocol="grpc"),
     "openai-agents, openinference": Customer("run_openai_agents.py"),
-    "openai-agents, openllmetry": Customer("run_openai_agents_openllmetry.py"),
+    "openai-agents, openllmetry": Customer("run_openai_agents_openllmetry.py", names_items=True),
     "langchain, openinference": Customer("run_langchain.py", protocol="grpc"),
     "langchain, openllmetry": Customer("run_langchain_openllmetry.py"),
     "langchain, langsmith": Customer(

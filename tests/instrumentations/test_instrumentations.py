@@ -20,7 +20,7 @@ from tests.instrumentations.clients.shop import QUESTIONS
 from tests.instrumentations.conftest import Intake
 from tests.instrumentations.conversation import WORDS, expected
 from tests.instrumentations.customers import CUSTOMERS, PERSON, TENANT, WAYS, finish
-from tests.instrumentations.trajectories import comparable, mask, of_session, shown
+from tests.instrumentations.trajectories import comparable, mask, of_session, shown, without_ids
 
 BOTH = [(name, way) for name in CUSTOMERS for way in WAYS]
 
@@ -68,9 +68,12 @@ def test_the_same_conversation_is_the_same_trajectory(traffic: Traffic, name: st
     assert len(found) == len(QUESTIONS)
     for turn, trajectory in enumerate(found):
         told = shown(traffic.intake, trajectory)
-        assert comparable(told) == mask(traffic.intake, expected(turn))
+        wanted = mask(traffic.intake, expected(turn))
+        held = comparable(told)
+        if CUSTOMERS[name].names_items:
+            wanted, held = without_ids(wanted), without_ids(held)
+        assert held == wanted
         assert told["subject"] == traffic.intake.mill.door.subject(TENANT, PERSON)
-        assert told["model"] == "small-talk-1"
 
 
 def test_nothing_is_lost_refused_or_doubled(traffic: Traffic) -> None:

@@ -44,15 +44,28 @@ def mask(intake: Intake, value: Any) -> Any:
 def comparable(told: Mapping[str, Any]) -> dict[str, Any]:
     """What a conversation decides, and no framework.
 
-    Left out: ids, span ids and times, which differ from run to run; the agent's name, which clients without agents do
-    not have; flags, which say how words came (as log events, say).
+    Left out: span ids and times, which differ from run to run; ids of executed calls, which some frameworks' tool spans
+    do not have; the agent's name, which clients without agents do not have; flags, which say how words came (as log
+    events, say).
     """
-    said = [turn for turn in told["turns"] if turn["content"]]
     return {
-        "question": next(((turn["role"], turn["content"]) for turn in reversed(said) if turn["role"] == "user"), None),
-        "answer": (said[-1]["role"], said[-1]["content"]) if said else None,
+        "turns": [_turn(turn) for turn in told["turns"]],
+        "subagents": told["subagents"],
         "calls": [(call["name"], call["arguments"], call["result"], call["error"]) for call in told["tool_calls"]],
         "usage": (told["usage"]["input_tokens"], told["usage"]["output_tokens"]),
         "outcome": told["outcome"],
         "incomplete": told["incomplete"],
+        "model": told["model"],
     }
+
+
+def _turn(turn: Mapping[str, Any]) -> dict[str, Any]:
+    kept = ("role", "actor", "content", "tool_calls", "tool_results", "earlier")
+    return {key: turn[key] for key in kept if key in turn}
+
+
+def without_ids(value: Any) -> Any:
+    """A value without the ids in it."""
+    if isinstance(value, dict):
+        return {key: without_ids(item) for key, item in value.items() if key != "id"}
+    return type(value)(without_ids(item) for item in value) if isinstance(value, list | tuple) else value
