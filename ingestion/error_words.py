@@ -30,23 +30,24 @@ _TYPE_WORDS: Final = {
 _TEXT_WORDS: Final = {
     ErrorKind.RATE_LIMIT: (
         "too many requests", "rate[ -_]?limit", r"quota\b.{0,20}\bexceeded", r"exceeded .{0,20}\bquota",
-        "insufficient_quota", "throttl", "요청이 너무 많", "요청 한도",
+        "insufficient_quota", "throttl", "usage limit", "요청이 너무 많", "요청 한도", "速率限制", "请求过于频繁",
     ),
-    ErrorKind.TIMEOUT: (r"\btime[ds]?[ -_]?out\b", "deadline exceeded", "시간(이)? ?초과"),
+    ErrorKind.TIMEOUT: (r"\btime[ds]?[ -_]?out\b", "deadline exceeded", "시간(이)? ?초과", "超时"),
     ErrorKind.AUTH: (
-        "unauthori[sz]ed", "unauthenticated", "authentication (failed|required|error)", "not authenticated",
+        "unauthori[sz]ed", "unauthenticated", "authentication (is )?(failed|required|error)", "not authenticated",
         r"(invalid|expired|missing|incorrect) (api[ _-]?key|credentials?|(access )?token)\b",
         r"\b(api key|token|credentials?) (is |has |are |was )?(expired|missing|invalid|required)", r"\bforbidden\b",
-        "permission denied", "access (is |was )?denied", "insufficient (permission|scope|privilege)",
-        "not authori[sz]ed", "not permitted", "권한이 없", "인증에 실패", "접근이 거부",
+        r"permission\b.{0,60}\bdenied", "not logged in", "(please|must|need to) (log|sign) in",
+        "access (is |was )?denied", "insufficient (permission|scope|privilege)", "not authori[sz]ed",
+        "not permitted", "권한이 없", "인증에 실패", "접근이 거부",
     ),
     ErrorKind.NOT_FOUND: (
         r"\bnot found\b", r"\bno such\b", "does(n't| not) exist", "do not exist", "could not find", "cannot find",
-        "couldn't find", "unknown (tool|function|method)", r"\bno \w+( \w+)? (found|exists)", "찾을 수 없",
-        "존재하지 않",
+        "couldn't find", "(unknown|unsupported) (tool|function|method)", r"\bno \w+( \w+)? (found|exists)",
+        "찾을 수 없", "존재하지 않", "不存在", "找不到",
     ),
     ErrorKind.CONFLICT: (
-        r"\bconflict\b", "already (exists|in use|been)", "duplicate (key|entry)", "precondition failed",
+        r"\bconflict\b", "already (exists|in use|been|registered)", "duplicate (key|entry)", "precondition failed",
         "version mismatch", "concurrent (update|modification)", "이미 존재", "이미 사용",
     ),
     ErrorKind.UNAVAILABLE: (
@@ -57,11 +58,12 @@ _TEXT_WORDS: Final = {
     ),
     ErrorKind.SCHEMA: (
         "validation (error|failed)", "invalid (arg|param|input|json|request|type|format|value|literal)",
-        r"(missing|required|unexpected) .{0,40}?\b(argument|parameter|propert|field|keyword)",
+        r"(missing|required|unexpected|unknown|unrecogni[sz]ed) .{0,40}?\b(argument|parameter|propert|field|keyword)",
         r"(argument|parameter|property|field)s?\b.{0,40}\b(is|are|was) (required|missing)", "missing field",
-        "is a required property", "does not match", "is not of type", "is not one of", "is not a valid",
+        r"missing ['\"`]\w", "is a required property", "does not match (the )?(schema|pattern|regex|expected)",
+        "is not of type", "is required for", r"invalid[ _]syntax", "out of range", "is not one of", "is not a valid",
         "should be a valid", "expecting value", "(failed|unable) to parse", "could not parse", "parse error",
-        "malformed", "필수 (값|항목|인자)", "형식이 (잘못|올바르지)",
+        "malformed", "bad request", "필수 (값|항목|인자)", "형식이 (잘못|올바르지)",
     ),
 }  # fmt: skip
 TYPES: Final = {kind: re.compile("|".join(words)) for kind, words in _TYPE_WORDS.items()}
