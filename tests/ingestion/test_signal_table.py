@@ -14,7 +14,8 @@ from ingestion.prices import PriceTable, parse_prices
 from ingestion.signals import Thresholds
 
 PAGE = (Path(__file__).parents[2] / "docs/engineers.md").read_text(encoding="utf-8")
-ROWS = {match[1]: match[0] for match in re.finditer(r"^\| `(\w+)` \|.*\|$", PAGE, re.MULTILINE)}
+TABLE = PAGE.partition("| signal | rule |")[2].partition("\n\n")[0]
+ROWS = {match[1]: match[0] for match in re.finditer(r"^\| `(\w+)` \|.*\|$", TABLE, re.MULTILINE)}
 BLOCKS = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
 
 
