@@ -70,12 +70,13 @@ def without_words(span: Span) -> Span:
 
 
 def with_scores(span: Span, evaluations: Iterable[Evaluation]) -> Span:
-    """The structure of a span with the names and scores of its evaluations; their words are not structure."""
+    """The structure of a span with the names, ids and scores of its evaluations; their words are not structure."""
     scores = tuple(
         SpanEvent(
             name=EVALUATION,
             time_unix_nano=one.at_unix_nano,
-            attributes={"gen_ai.evaluation.name": one.name, "gen_ai.evaluation.score.value": one.score},
+            attributes={"gen_ai.evaluation.name": one.name, "gen_ai.evaluation.score.value": one.score}
+            | ({} if one.id is None else {"tidemill.feedback.id": one.id}),
         )
         for one in evaluations
         if one.score is not None

@@ -146,16 +146,29 @@ def events(raw: Any, otherwise_at: int = 0) -> tuple[SpanEvent, ...]:
     return tuple(found)
 
 
-def evaluation(name: str, value: Any, explanation: Any, at: int) -> SpanEvent:
-    """A grade as the event of the GenAI conventions: a number is a score, anything else a label."""
+def evaluation(  # noqa: PLR0917 - one grade
+    name: str, value: Any, explanation: Any, at: int, id_: str = "", label: Any = None
+) -> SpanEvent:
+    """A grade as the event of the GenAI conventions: a number is a score, anything else a label.
+
+    ``id_`` is its id in the tool that it comes from (``id_in``), so the same grade again is no new one.
+    """
     number = isinstance(value, int | float) and abs(value) < 2**53  # a truth value is the score 0 or 1
+    word = label if number or value is None else value
     fields = {
         "gen_ai.evaluation.name": name,
         "gen_ai.evaluation.score.value": float(value) if number else None,
-        "gen_ai.evaluation.score.label": None if number or value is None else json_text(value),
+        "gen_ai.evaluation.score.label": None if word is None else json_text(word),
         "gen_ai.evaluation.explanation": explanation if isinstance(explanation, str) and explanation else None,
+        "tidemill.feedback.id": id_ or None,
     }
     return SpanEvent(name=EVALUATION, time_unix_nano=at, attributes=attributes(fields, set()))
+
+
+def id_in(form: str, original: Any) -> str:
+    """The id of a grade in its tool, as the id of the feedback that it becomes; empty where it has none."""
+    name = clean(ids.as_text(original).strip(), set())[:200]
+    return f"{form}/{name}" if name else ""
 
 
 def say(span: Span | Refused, said: Said) -> Span | Refused:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from governance.records.span import Span, SpanEvent
 from ingestion.importers import shapes
-from ingestion.importers.draft import Draft, Said, evaluation, finish, say
+from ingestion.importers.draft import Draft, Said, evaluation, finish, id_in, say
 from ingestion.importers.form import Document, FileForm, Refused
 from ingestion.importers.times import unix_nano
 from ingestion.importers.values import first, head, is_objects, obj, parsed, seq, text
@@ -173,6 +173,7 @@ def _scores(one: dict[str, Any], trace: dict[str, Any]) -> tuple[SpanEvent, ...]
         of = score.get("observationId")
         if text(score.get("name")) and (of == one.get("id") or (of is None and root)):
             value = first(score, "stringValue", "value")
-            at = unix_nano(score.get("timestamp")) or unix_nano(one.get("startTime"))
-            found.append(evaluation(text(score["name"]), value, score.get("comment"), at))
+            at = unix_nano(first(score, "updatedAt", "timestamp")) or unix_nano(one.get("startTime"))
+            id_ = id_in(Langfuse.name, score.get("id"))
+            found.append(evaluation(text(score["name"]), value, score.get("comment"), at, id_))
     return tuple(found)

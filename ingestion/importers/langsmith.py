@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from governance.records.span import Span, SpanEvent
 from ingestion.importers import shapes
-from ingestion.importers.draft import Draft, Said, evaluation, finish, say
+from ingestion.importers.draft import Draft, Said, evaluation, finish, id_in, say
 from ingestion.importers.form import Document, FileForm, Refused
 from ingestion.importers.times import unix_nano
 from ingestion.importers.values import first, head, is_objects, obj, parsed, seq, text
@@ -154,5 +154,6 @@ def _feedback(run: dict[str, Any]) -> Iterator[SpanEvent]:
     for item in seq(run.get("feedback")):
         said = obj(item)
         if text(said.get("key")):
-            when = unix_nano(said.get("created_at")) or at
-            yield evaluation(text(said["key"]), first(said, "score", "value"), said.get("comment"), when)
+            when = unix_nano(first(said, "modified_at", "created_at")) or at
+            id_ = id_in(LangSmith.name, said.get("id"))
+            yield evaluation(text(said["key"]), first(said, "score", "value"), said.get("comment"), when, id_)

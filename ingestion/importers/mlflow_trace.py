@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from governance.records.span import Span, SpanEvent
 from ingestion.importers import shapes
-from ingestion.importers.draft import Draft, Said, evaluation, events, finish, say
+from ingestion.importers.draft import Draft, Said, evaluation, events, finish, id_in, say
 from ingestion.importers.form import Document, FileForm, Refused
 from ingestion.importers.times import unix_nano
 from ingestion.importers.values import first, head, obj, parsed, seq, text
@@ -100,4 +100,7 @@ def _assessments(info: dict[str, Any], at: int) -> Iterator[SpanEvent]:
         name = text(first(said, "assessment_name", "name"))
         value = obj(said.get("feedback")).get("value")
         if name and value is not None:
-            yield evaluation(name, value, said.get("rationale"), unix_nano(said.get("create_time")) or at)
+            when = unix_nano(first(said, "last_update_time", "create_time")) or at
+            yield evaluation(
+                name, value, said.get("rationale"), when, id_in(MlflowTrace.name, said.get("assessment_id"))
+            )

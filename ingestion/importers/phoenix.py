@@ -4,7 +4,8 @@ Source: Phoenix's span export (``context``, ``parent_id``, dotted or nested ``at
 the Python SDK (ids with ``0x``, ISO times), the JavaScript SDK's readable span (``spanContext``, times as pairs), and
 their relatives (``trace_id``, ``span_id``, ``start_time``). Spans come in a list, line by line, under ``spans``, as a
 list of traces, or by name. An object of attributes alone (``openinference.span.kind``, ``gen_ai.operation.name``) is
-one span; its ids come from its content. Counts of tokens that a dump wrote as text are counts again.
+one span; its ids come from its content. Annotations of a span (name, score, label, explanation) are grades of it.
+Counts of tokens that a dump wrote as text are counts again.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from itertools import chain
 from typing import Any, Final
 
 from governance.records.base import digest_bytes
-from governance.records.span import Span
-from ingestion.importers.draft import Draft, events, finish
+from governance.records.span import Span, SpanEvent
+from ingestion.importers.draft import Draft, evaluation, events, finish, id_in
 from ingestion.importers.form import Document, FileForm, Refused
 from ingestion.importers.times import unix_nano
 from ingestion.importers.values import count, first, flat, is_objects, json_text, obj, parsed, seq, text
@@ -115,10 +116,23 @@ def _draft(item: dict[str, Any]) -> Draft:
         status=first(item, "status_code") or first(fields, "status_code", "code") or status,
         status_message=text(first(item, "status_message") or first(fields, "description", "message")),
         attributes=known | _counted(obj(parsed(item.get("attributes"))) | dotted),
-        events=events(first(item, "events", "span_events"), unix_nano(start)),
+        events=(*events(first(item, "events", "span_events"), unix_nano(start)), *_annotations(item, unix_nano(start))),
         resource=obj(resource.get("attributes")) or resource,
         scope=obj(first(item, "scope", "instrumentation_scope", "instrumentationScope", "instrumentation_info")),
     )
+
+
+def _annotations(item: dict[str, Any], otherwise_at: int) -> Iterator[SpanEvent]:
+    """What people and evaluators noted at the span."""
+    for held in seq(first(item, "span_annotations", "spanAnnotations", "annotations")):
+        note = obj(held)
+        result = obj(note.get("result")) or note
+        name = text(note.get("name"))
+        if name:
+            at = unix_nano(first(note, "updated_at", "updatedAt", "created_at", "createdAt")) or otherwise_at
+            said = first(result, "score", "label")
+            id_ = id_in(Phoenix.name, note.get("id"))
+            yield evaluation(name, said, result.get("explanation"), at, id_, result.get("label"))
 
 
 def _counted(attributes: dict[str, Any]) -> dict[str, Any]:
