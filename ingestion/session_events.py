@@ -38,6 +38,7 @@ TAKEN: Final = frozenset(
         "gemini_cli.tool_call",
     }
 )  # fmt: skip
+PROMPTS: Final = frozenset({"claude_code.user_prompt", "codex.user_prompt", "gemini_cli.user_prompt"})
 WORDS: Final = frozenset(
     {
         "prompt", "response", "response_text", "request_text", "arguments", "output", "function_args", "tool_input",
@@ -62,6 +63,11 @@ def full_name(name: str, body: Any, scope: str) -> str:
 def is_session_event(name: str) -> bool:
     """Whether the event is a coding agent's."""
     return name.startswith(PREFIXES)
+
+
+def is_prompt(name: str) -> bool:
+    """Whether the event is what a customer wrote, as the agent took it."""
+    return name in PROMPTS
 
 
 def tells(name: str, attributes: Mapping[str, Any]) -> bool:

@@ -5,6 +5,8 @@
 2. A later model call that shares nothing with its scope and was given other instructions is a helper's: it talks apart.
 3. The first call of a scope in a talk that goes on, and calls at the same time, repeat what was said, even where the
    other calls of the scope are given only what is new.
+4. Two spans of model calls at the same time that were given the same are one call, told by two instrumentations, unless
+   they name different responses: what both say is said once.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from ingestion.conversation.scopes import CHAT, Scope, Scopes, settle
 from ingestion.conversation.telling import Moment, moments, speakers
 from ingestion.conversation.thread import Entry, Heard, Thread
 from ingestion.log_records import LOG_EVENT
+from ingestion.session_events import is_prompt
 from ingestion.tree import Tree
 
 
@@ -32,6 +35,8 @@ class Listener:
         self._tree = tree
         self._atoms = atoms
         self._places: dict[str, tuple[Thread, int]] = {}
+        self._given: dict[tuple[int, ...], list[AdmittedSpan]] = {}
+        """Model calls by what they were given."""
         spoken = speakers(tree)
         self._note_repeats(spoken)
         self._inner = _inner(tree, spoken)
@@ -53,7 +58,8 @@ class Listener:
             seen.add(id(scope))
 
     def _is_chat(self, item: AdmittedSpan) -> bool:
-        return self._tree.operation(item.span.span_id) == CHAT or LOG_EVENT in item.span.flags
+        told = LOG_EVENT in item.span.flags and not is_prompt(item.span.name)
+        return told or self._tree.operation(item.span.span_id) == CHAT
 
     def _hear(self, moment: Moment) -> None:
         item, scope = moment.item, self.scopes.of(moment.item)
@@ -63,8 +69,9 @@ class Listener:
                 self._places[item.span.span_id] = scope.thread, len(scope.thread.entries)
             return
         thread = settle(scope, pieces)
-        repeats = True
+        repeats = not is_prompt(item.span.name)
         if self._is_chat(item):
+            self._given.setdefault(tuple(piece.symbol for piece in pieces), []).append(item)
             thread, scope, repeats = self._called(item, scope, thread, pieces)
         elif not is_human(item):
             scope.states = scope.states or any(piece.role is Role.USER for piece in pieces)
@@ -72,7 +79,7 @@ class Listener:
             span_id=item.span.span_id,
             at=moment.at,
             pieces=pieces,
-            agents=not self._is_chat(item),
+            stated=not self._is_chat(item),
             repeats=repeats,
             customers=scope.customers,
         )
@@ -104,7 +111,7 @@ class Listener:
             return
         scope, id_ = self.scopes.of(item), item.span.span_id
         thread, start = self._places.get(id_) or (settle(scope, pieces), 0)
-        inner: frozenset[str] | None = self._inner.get(id_, frozenset())
+        inner: frozenset[str] | None = self._inner.get(id_, frozenset()) | self._twins(item)
         if any(piece.role is Role.USER for piece in pieces):
             start, inner = 0, None  # the whole conversation
         speaker = actor(item, self._tree)
@@ -120,6 +127,25 @@ class Listener:
                 heard=False,
             )
             start = thread.say(entry, start, inner)
+
+    def _twins(self, item: AdmittedSpan) -> frozenset[str]:
+        """The spans that tell of the same call of a model, beside this one."""
+        if not self._is_chat(item) or item.content is None:
+            return frozenset()
+        given = tuple(piece.symbol for piece in self._atoms.all(item.content.input))
+        return frozenset(
+            one.span.span_id for one in self._given.get(given, ()) if one is not item and _same_call(one, item)
+        )
+
+
+def _same_call(first: AdmittedSpan, second: AdmittedSpan) -> bool:
+    """Whether two model calls overlap in time and name no different responses."""
+    overlap = (
+        first.span.start_unix_nano < second.span.end_unix_nano
+        and second.span.start_unix_nano < first.span.end_unix_nano
+    )
+    named = {item.span.attributes.get("gen_ai.response.id") for item in (first, second)} - {None}
+    return overlap and len(named) < 2
 
 
 def _speaks(role: Role, speaker: Actor) -> Actor:

@@ -39,7 +39,7 @@ class Entry:
     """Known from a history that a span was given, not from what a span said."""
     earlier: bool = False
     stated: bool = False
-    """Heard by an agent, not by a model that it called: what the customer wrote, as the app has it."""
+    """Not heard by a model: what the customer wrote, as the app has it."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class Heard:
     span_id: str
     at: int
     pieces: list[Atom]
-    agents: bool
-    """Given to an agent; else to a model."""
+    stated: bool
+    """Given to an agent, or told of as the customer's prompt; else given to a model."""
     repeats: bool
     """Calls of this scope repeat what was said before."""
     customers: bool
@@ -88,7 +88,7 @@ class Thread:
         pieces = heard.pieces
         given = [piece.symbol for piece in pieces]
         first = not self.begun
-        self.begun = self.begun or not heard.agents
+        self.begun = self.begun or not heard.stated
         if not self.entries:
             self._insert(0, heard, pieces, _before_question(pieces))
             return len(self.entries)
@@ -96,7 +96,7 @@ class Thread:
         if found is not None:
             self._continue(heard, found, first=first)
             return len(self.entries)
-        if first or heard.agents or heard.repeats or _is_history(pieces):
+        if (first and not heard.stated) or heard.repeats or _is_history(pieces):
             places = woven(self._symbols, given)
             if any(place is not None for place in places):
                 return self._lay_over(heard, places, first=first)
@@ -160,7 +160,7 @@ class Thread:
                 group=(heard.span_id, "heard", place, run),
                 heard=True,
                 earlier=number < earlier,
-                stated=heard.agents,
+                stated=heard.stated,
             )
             self._put(place + count, entry)
             count += 1

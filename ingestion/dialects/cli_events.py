@@ -22,12 +22,14 @@ from governance.records.usage import Usage
 from ingestion.dialects.messages import read_arguments, read_message, read_result
 from ingestion.dialects.parts import identity
 from ingestion.dialects.payload import read_payload
-from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, amount, count, present, string, usage
-from ingestion.session_events import TAKEN, refused
+from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, amount, count, present, string, structured, usage
+from ingestion.session_events import PROMPTS, TAKEN, refused
 
+TRUNCATED: Final = "truncated"
+"""The flag of a text that its writer cut."""
+_TRUE: Final = (True, "true")
 REDACTED: Final = "redacted"
 """The flag of words that their writer withheld."""
-_PROMPTS: Final = frozenset({"claude_code.user_prompt", "codex.user_prompt", "gemini_cli.user_prompt"})
 _REPLIES: Final = frozenset({"claude_code.assistant_response", "gemini_cli.api_response"})
 _TOOLS: Final = frozenset({"claude_code.tool_result", "codex.tool_result", "gemini_cli.tool_call"})
 _DECISIONS: Final = frozenset({"claude_code.tool_decision", "codex.tool_decision"})
@@ -52,13 +54,13 @@ def read_record(span: Span) -> SpanContent:
     """What a log span that is a record says; nothing of any other span."""
     if span.name not in EVENTS:
         return NOTHING
-    notes: set[str] = set()
+    notes = {TRUNCATED for key, value in span.attributes.items() if key.endswith("_truncated") and value in _TRUE}
     event = next((event for event in span.events if event.name == span.name), None)
     fields = span.attributes if event is None else span.attributes | event.attributes
     if span.name in _TOOLS or (span.name in _DECISIONS and refused(fields)):
         return _executed(fields, notes)
     said = [] if event is None else list(read_event(event, notes))
-    if span.name in _PROMPTS and event is not None and event.attributes.get("prompt") in (None, *_WITHHELD):
+    if span.name in PROMPTS and event is not None and event.attributes.get("prompt") in (None, *_WITHHELD):
         notes.add(REDACTED)
     return SpanContent(
         operation="chat" if span.name in _CALLS else None,
@@ -97,12 +99,11 @@ def _usage(fields: dict[str, Any]) -> Usage | None:
 def read_event(event: SpanEvent, notes: set[str]) -> Iterator[tuple[str, Message]]:
     """What one record says, with the side of the span that it belongs to."""
     fields = event.attributes
-    if event.name in _PROMPTS:
+    if event.name in PROMPTS:
         yield from _text("input", Role.USER, present(fields, "prompt"), notes)
     elif event.name in _BODIES:
         side, role, key = _BODIES[event.name]
-        value = fields.get(key)
-        yield from ((side, one) for one in read_payload(None if value in _WITHHELD else value, role, notes))
+        yield from ((side, one) for one in _body(fields.get(key), role, notes))
     elif event.name in _REPLIES:
         yield from _text("output", Role.ASSISTANT, present(fields, "response", "response_text"), notes)
     elif event.name in _TOOLS:
@@ -112,6 +113,16 @@ def read_event(event: SpanEvent, notes: set[str]) -> Iterator[tuple[str, Message
 _NAMES: Final = ("tool_name", "function_name", "name")
 _ARGUMENTS: Final = ("arguments", "function_args", "tool_input", "tool_parameters")
 _RESULTS: Final = ("output", "tool_output", "result")
+
+
+def _body(value: Any, role: Role, notes: set[str]) -> tuple[Message, ...]:
+    """The messages of a request or a reply; JSON that its writer cut says nothing that can be read."""
+    if not isinstance(value, str) or value in _WITHHELD:
+        return ()
+    if value.lstrip().startswith(("{", "[")) and isinstance(structured(value, notes), str):
+        notes.add(TRUNCATED)
+        return ()
+    return read_payload(value, role, notes)
 
 
 def _text(side: str, role: Role, value: Any, notes: set[str]) -> Iterator[tuple[str, Message]]:

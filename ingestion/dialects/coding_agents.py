@@ -17,7 +17,7 @@ from governance.records.content import SpanContent
 from governance.records.message import Message, Part, Role, ToolResultPart
 from governance.records.span import Span
 from governance.records.usage import Usage
-from ingestion.dialects.cli_events import EVENTS, read_event, read_record
+from ingestion.dialects.cli_events import EVENTS, TRUNCATED, read_event, read_record
 from ingestion.dialects.messages import (
     REASONING,
     read_arguments,
@@ -38,8 +38,6 @@ from ingestion.dialects.values import (
     usage,
 )
 
-TRUNCATED: Final = "truncated"
-"""The flag of a text that its writer cut."""
 OUTPUT_EVENT: Final = "tool.output"
 CONTENT_EVENTS: Final = frozenset({OUTPUT_EVENT, *EVENTS})
 _SAID: Final = ("user_prompt", "new_context")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from governance.records.ledger import Fate
 from governance.records.span import Span
 from governance.records.trajectory import Trajectory
 from ingestion.assembly import assemble
@@ -33,6 +35,8 @@ from tests.ingestion.session_bodies import (
     codex,
     gemini,
 )
+from tests.ingestion.test_drain import Mill
+from tests.ingestion.test_logs import send_logs
 from tests.ingestion.test_turns import lines
 
 RUNS = {"claude-code": CLAUDE_RUN, "codex_cli_rs": CODEX_RUN, "gemini-cli": [*GEMINI_RUN, GEMINI_DETAILS]}
@@ -147,6 +151,41 @@ def test_a_refusal_that_the_result_tells_too_is_one_call() -> None:
     assert call.error == "user said no"
 
 
+def test_raw_bodies_give_a_session_its_replies_and_the_results_of_its_tools() -> None:
+    """Claude Code wraps what the customer wrote, and sends the whole history each time."""
+    asked = {"role": "user", "content": [{"type": "text", "text": "<reminder>x</reminder>"},
+                                         {"type": "text", "text": "Fix the test"}]}  # fmt: skip
+    use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "pytest"}}
+    called = {"role": "assistant", "content": [{"type": "text", "text": "I run it."}, use]}
+    result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "1 passed"}]}
+    first, second = {"model": "m", "messages": [asked]}, {"model": "m", "messages": [asked, called, result]}
+    records = [
+        *CLAUDE_RUN[:1],
+        claude(1, "api_request_body", body=json.dumps(first)),
+        claude(2, "api_response_body", body=json.dumps(called)),
+        *CLAUDE_RUN[1:4],
+        claude(8, "api_request_body", body=json.dumps(second)),
+        claude(9, "api_response_body", body=json.dumps({"role": "assistant", "content": "Done."})),
+        claude(10, "user_prompt", prompt="Fix the test"),
+    ]
+    run = run_of(*records)
+    assert lines(run.turns) == [
+        "customer: Fix the test",
+        'agent: I run it. | Bash({"command": "pytest"})',
+        'tool: = "1 passed"',
+        "agent: Done.",
+        "customer: Fix the test",
+    ]
+    assert [(call.call_id, call.result) for call in run.calls] == [("t1", "1 passed")]
+
+
+@pytest.mark.parametrize("cut", [{"body": '{"messages": [{"role": "us'}, {"body": "{}", "body_truncated": "true"}])
+def test_a_body_that_its_writer_cut_is_a_gap_and_nothing_that_was_said(cut: dict[str, str]) -> None:
+    run = run_of(CLAUDE_RUN[0], claude(1, "api_request_body", **cut))
+    assert lines(run.turns) == ["customer: Fix the test"]
+    assert "truncated" in run.incomplete
+
+
 def test_the_raw_bodies_of_claude_code_hold_the_conversation() -> None:
     request = {"model": "m", "system": "Be brief", "messages": [{"role": "user", "content": "Fix the test"}]}
     response = {"role": "assistant", "content": [{"type": "text", "text": "Done."}]}
@@ -242,3 +281,19 @@ def test_events_of_genai_that_name_only_a_session_belong_to_it() -> None:
     ) | {"traceId": "", "spanId": ""}  # fmt: skip
     run = run_of(details)
     assert (run.session_id, lines(run.turns)) == ("s-9", ["customer: Read it"])
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_a_session_that_comes_in_pieces_and_twice_is_stored_once(tmp_path: Path, parts: int) -> None:
+    mill = Mill(tmp_path)
+    mill.contract()
+    records = [claude(0, "user_prompt", prompt="I am ann@example.org, fix the test"), *CLAUDE_RUN[1:]]
+    pieces = [records[start::parts] for start in range(parts)]
+    for piece in [*pieces, records]:
+        send_logs(mill, *piece)
+        mill.drain.run()
+    (run,) = mill.trajectories()
+    assert lines(run.turns)[0] == "customer: I am user15@masked.invalid, fix the test"
+    assert (run.usage.input_tokens, run.subject) == (170, mill.door.subject("acme", "u-1"))
+    assert mill.line().fates == {Fate.STORED: {"": len(records)}, Fate.DUPLICATE: {"": len(records)}}
+    mill.close()

@@ -15,7 +15,10 @@ from governance.records.content import AdmittedSpan
 from governance.records.message import Message, Role, TextPart, ToolCallPart, text_message
 from governance.records.trajectory import Actor, Turn
 from ingestion.assembly import assemble
+from ingestion.calls import tool_spans
 from ingestion.conversation.atoms import Atom, Atoms
+from ingestion.tree import build
+from ingestion.tree import operation as tree_operation
 from tests.ingestion.conversations import (
     Emitter,
     Habits,
@@ -252,6 +255,16 @@ def test_model_calls_at_the_same_time_are_told_once() -> None:
     assert words == [f"customer: {ASKED[1]}", "agent: safe", "agent: Here.", "customer: Thanks", "agent: Bye"]
 
 
+def test_a_model_call_that_two_instrumentations_tell_of_side_by_side_is_told_once() -> None:
+    twins = [chat(number, said(ASKED), "Here.", end_unix_nano=T0 + 9 * MS) for number in (2, 3)]
+    assert lines(assemble([agent(1, said(ASKED), "Here."), *twins]).turns)[1:] == ["agent: Here."]
+    named = [
+        chat(number, said(ASKED), "Here.", attributes={"gen_ai.response.id": f"r-{number}"}, end_unix_nano=T0 + 9 * MS)
+        for number in (2, 3)
+    ]
+    assert lines(assemble([agent(1, said(ASKED), "Here."), *named]).turns)[1:] == ["agent: Here."] * 2
+
+
 def test_a_persons_words_and_calls_are_theirs() -> None:
     human = {"tidemill.actor": "human"}
     spans = [
@@ -316,3 +329,73 @@ def test_twenty_turns_that_repeat_their_history_are_read_once(monkeypatch: pytes
     monkeypatch.setattr(Atoms, "_read", counted)
     assert len(assemble(spans).turns) == 40
     assert len(read) == len(shared) == 41
+
+
+WORD = st.sampled_from(["yes", "no", "", " ", "Where is it?"])
+PART = st.one_of(
+    WORD.map(lambda text: {"type": "text", "content": text}),
+    st.builds(
+        lambda id_, name, given: {"type": "tool_call", "id": id_, "name": name, "arguments": given},
+        st.sampled_from(["", "c1", "c2"]),
+        st.sampled_from(["find", "ask"]),
+        st.sampled_from([{}, {"a": 1}, "not json", None]),
+    ),
+    st.builds(
+        lambda id_, answer: {"type": "tool_call_response", "id": id_, "response": answer},
+        st.sampled_from(["", "c1", "c2"]),
+        st.sampled_from([None, "x", {"a": 1}]),
+    ),
+)
+MESSAGES = st.lists(
+    st.builds(
+        lambda role, parts: {"role": role, "parts": parts},
+        st.sampled_from(["system", "user", "assistant", "tool"]),
+        st.lists(PART, max_size=3),
+    ),
+    max_size=5,
+).map(json.dumps)
+
+
+@st.composite
+def any_span(draw: st.DrawFn, number: int) -> AdmittedSpan:
+    held: dict[str, Any] = {
+        "gen_ai.operation.name": draw(st.sampled_from(["chat", "invoke_agent", "execute_tool", "evaluate", "other"])),
+        "gen_ai.input.messages": draw(MESSAGES),
+        "gen_ai.output.messages": draw(MESSAGES),
+        "gen_ai.tool.name": draw(st.sampled_from(["find", "ask"])),
+        "gen_ai.tool.call.arguments": draw(st.sampled_from(["{}", '{"a": 1}', "broken"])),
+    }
+    if draw(st.booleans()):
+        held["tidemill.actor"] = "human"
+    start = T0 + draw(st.integers(0, 5))
+    return admitted(
+        make_span(
+            number,
+            draw(st.one_of(st.none(), st.integers(1, 9))),
+            attributes=held,
+            start_unix_nano=start,
+            end_unix_nano=draw(st.one_of(st.just(0), st.integers(T0, T0 + 9))),
+        ),
+        keep=draw(st.integers(0, 9)) > 0,
+    )
+
+
+@given(st.data(), st.randoms(use_true_random=False))
+@settings(max_examples=150, deadline=None)
+def test_whatever_the_spans_are_each_call_of_a_tool_and_each_last_word_is_there(
+    data: st.DataObject, draw: random.Random
+) -> None:
+    spans = [data.draw(any_span(number)) for number in range(1, data.draw(st.integers(2, 8)))]
+    run = assemble(spans)
+    tools = tool_spans(build(spans))
+    assert {item.span.span_id for item in tools} <= {call.span_id for call in run.calls}
+    everything = [turn for turns in (run.turns, *(one.turns for one in run.subagents)) for turn in turns]
+    asked = [part for turn in everything for part in turn.message.parts if isinstance(part, ToolCallPart)]
+    assert len(asked) >= sum(1 for item in tools if item.content is not None)
+    words = {turn.message.text.strip() for turn in everything}
+    for item in spans:
+        for message in item.content.output if item.content and tree_operation(item) == "chat" else ():
+            if message.role is Role.ASSISTANT and len(message.parts) == 1 and message.text.strip():
+                assert any(message.text.strip() in text for text in words)
+    draw.shuffle(spans)
+    assert assemble(spans) == run
