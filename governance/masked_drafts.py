@@ -6,10 +6,12 @@ message as a value of its own. What it leaves as it is stays the same object.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from governance import carriers
+from governance.grown import Grown
 from governance.own_id import OwnId
 from governance.ports.masker import Masked, Masker
 from governance.records.content import Evaluation, SpanContent
@@ -65,10 +67,16 @@ class _Messages:
 
     def __init__(self, found: dict[int, tuple[Message, dict[str, Any], Masked]]) -> None:
         self._found = found
+        self._grown: dict[OwnId, Grown[tuple[Message, tuple[str, ...]]]] = {}
         self._made: dict[tuple[int, OwnId], tuple[Message, tuple[str, ...]]] = {}
 
-    def of(self, message: Message, own_id: OwnId) -> tuple[Message, tuple[str, ...]]:
-        """The masked message and who is mentioned in it."""
+    def of(self, messages: tuple[Message, ...], own_id: OwnId) -> tuple[tuple[Message, tuple[str, ...]], ...]:
+        """The masked messages, each with who is mentioned in it."""
+        if own_id not in self._grown:
+            self._grown[own_id] = Grown(lambda some: [self._one(message, own_id) for message in some])
+        return self._grown[own_id](messages)
+
+    def _one(self, message: Message, own_id: OwnId) -> tuple[Message, tuple[str, ...]]:
         key = id(message), own_id
         known = self._made.get(key)
         if known is None:
@@ -99,10 +107,11 @@ class _Finish:
         changes: dict[str, Any] = {} if same else _said_again(value["content"])
         for side in ("input", "output"):
             before: tuple[Message, ...] = getattr(content, side)
-            pairs = [self._said.of(message, own_id) for message in before]
-            mentions.update(mention for _, named in pairs for mention in named)
-            if any(new is not old for (new, _), old in zip(pairs, before, strict=True)):
-                changes[side] = tuple(new for new, _ in pairs)
+            pairs = self._said.of(before, own_id)
+            mentions.update([mention for _, named in pairs for mention in named])
+            after = tuple([new for new, _ in pairs])
+            if any(map(operator.is_not, after, before)):
+                changes[side] = after
         kept = content.model_copy(update=changes) if changes else content
         return made, kept, tuple(sorted(mentions))
 

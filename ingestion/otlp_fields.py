@@ -14,6 +14,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from functools import lru_cache
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -92,10 +93,15 @@ def no_id(value: Any) -> bool:
 
 def claims_apart(attributes: dict[str, Any], notes: set[str]) -> dict[str, Any]:
     """The attributes with server-owned keys under ``client.``."""
-    if not any(_SERVER_OWNED.fullmatch(key) for key in attributes):
+    if not any(_is_claim(key) for key in attributes):
         return attributes
     notes.add("client_claims")
-    return {f"client.{key}" if _SERVER_OWNED.fullmatch(key) else key: value for key, value in attributes.items()}
+    return {f"client.{key}" if _is_claim(key) else key: value for key, value in attributes.items()}
+
+
+@lru_cache(maxsize=4096)
+def _is_claim(key: str) -> bool:
+    return _SERVER_OWNED.fullmatch(key) is not None
 
 
 def build(fields: dict[str, Any], notes: set[str], received_unix_nano: int, max_age_nano: int | None) -> Span:

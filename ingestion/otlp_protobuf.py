@@ -37,7 +37,8 @@ def read(
     for scoped, entries in scopes:
         if len(results) + len(entries) > most:
             raise BodyTooLarge(f"the body has more than {most} entries of {telemetry.value}")
-        results.extend(parts.add(_one(telemetry, data, scoped, received_unix_nano, max_age_nano)) for data in entries)
+        context = _Context(*scoped)
+        results.extend(parts.add(_one(telemetry, data, context, received_unix_nano, max_age_nano)) for data in entries)
     if results and all(isinstance(item, SpanFault) for item in results):
         _require_kind(telemetry, [data for _, entries in scopes for data in entries])
     return results
@@ -80,28 +81,45 @@ def _looks_like(telemetry: Telemetry, data: bytes) -> bool:
     return bool(entry.start_time_unix_nano or ids)
 
 
-def _one(
-    telemetry: Telemetry, data: bytes, scoped: tuple[Any, Any], received: int, max_age: int | None
-) -> Span | SpanFault:
+def _one(telemetry: Telemetry, data: bytes, context: _Context, received: int, max_age: int | None) -> Span | SpanFault:
     notes: set[str] = set()
     try:
-        entry, context = wire.parse_entry(telemetry, data), _context(*scoped, notes)
-        if telemetry is Telemetry.LOGS:
-            return log_span(_log_fields(entry, notes) | context, notes, received, max_age)
-        return build(_fields(entry, notes) | context, notes, received, max_age)
+        entry = wire.parse_entry(telemetry, data)
+        fields = _log_fields(entry, notes) if telemetry is Telemetry.LOGS else _fields(entry, notes)
+        fields |= context.fields(notes)
+        make = log_span if telemetry is Telemetry.LOGS else build
+        return make(fields, notes, received, max_age)
     except Refused as refused:
         return refused.fault
     except (ValueFault, DecodeError) as error:
         return SpanFault(reason="malformed", detail=str(error)[:200])
 
 
-def _context(resource: Any, scope: Any, notes: set[str]) -> dict[str, Any]:
-    return {
-        "resource": attributes_from_proto(resource.attributes, notes),
-        "scope_name": clean_bytes(scope.name, notes),
-        "scope_version": clean_bytes(scope.version, notes),
-        "scope_attributes": attributes_from_proto(scope.attributes, notes),
-    }
+class _Context:
+    """Resource and scope, read once for all entries under them."""
+
+    def __init__(self, resource: Any, scope: Any) -> None:
+        self._given = resource, scope
+        self._read: dict[str, Any] | None = None
+        self._notes: set[str] = set()
+
+    def fields(self, notes: set[str]) -> dict[str, Any]:
+        """The fields of a span that it gives; maps are shared and never changed.
+
+        Raises:
+            ValueFault: when the values nest too deep, for each entry again.
+
+        """
+        if self._read is None:
+            resource, scope = self._given
+            self._read = {
+                "resource": attributes_from_proto(resource.attributes, self._notes),
+                "scope_name": clean_bytes(scope.name, self._notes),
+                "scope_version": clean_bytes(scope.version, self._notes),
+                "scope_attributes": attributes_from_proto(scope.attributes, self._notes),
+            }
+        notes |= self._notes
+        return self._read
 
 
 def _log_fields(record: Any, notes: set[str]) -> dict[str, Any]:
@@ -132,8 +150,8 @@ def _fields(span: Any, notes: set[str]) -> dict[str, Any]:
         "status_code": span.status.code,
         "status_message": clean_bytes(span.status.message, notes),
         "attributes": attributes_from_proto(span.attributes, notes),
-        "events": [_event(event, notes) for event in span.events],
-        "links": [_link(link, notes) for link in span.links],
+        "events": tuple(_event(event, notes) for event in span.events),
+        "links": tuple(_link(link, notes) for link in span.links),
         "trace_state": clean_bytes(span.trace_state, notes),
         "trace_flags": span.flags,
         "dropped_attributes_count": span.dropped_attributes_count,

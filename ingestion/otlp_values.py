@@ -166,22 +166,21 @@ def from_proto(value: Any, notes: set[str], depth: int = 0) -> Any:
     if depth > MAX_DEPTH:
         raise ValueFault(f"nested deeper than {MAX_DEPTH} levels")
     kind = value.WhichOneof("value")
-    if kind is None:
-        return None
-    inner = getattr(value, kind)
     match kind:
         case "string_value":
-            return clean_bytes(inner, notes)
-        case "double_value":
-            return plain_double(inner)
-        case "bytes_value":
-            return plain_bytes(inner)
-        case "array_value":
-            return [from_proto(item, notes, depth + 1) for item in inner.values]
-        case "kvlist_value":
-            return _list_of_pairs(attributes_from_proto(inner.values, notes, depth + 1))
+            return clean_bytes(value.string_value, notes)
         case "bool_value" | "int_value":
-            return inner
+            return getattr(value, kind)
+        case "double_value":
+            return plain_double(value.double_value)
+        case "bytes_value":
+            return plain_bytes(value.bytes_value)
+        case "array_value":
+            return [from_proto(item, notes, depth + 1) for item in value.array_value.values]
+        case "kvlist_value":
+            return _list_of_pairs(attributes_from_proto(value.kvlist_value.values, notes, depth + 1))
+        case None:
+            return None
     raise ValueFault(f"{kind} has no meaning in a trace")
 
 
@@ -192,8 +191,13 @@ def attributes_from_proto(items: Any, notes: set[str], depth: int = 0) -> dict[s
         ValueFault: when they nest too deep.
 
     """
-    pairs = ((clean_bytes(item.key, notes), from_proto(item.value, notes, depth)) for item in items)
-    return plain_pairs(pairs, notes)
+    result: dict[str, Any] = {}
+    for item in items:
+        key = clean_bytes(item.key, notes)
+        if key in result:
+            notes.add("duplicate_keys")
+        result[key] = from_proto(item.value, notes, depth)
+    return result
 
 
 def to_json(value: Any) -> dict[str, Any]:

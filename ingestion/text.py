@@ -26,7 +26,7 @@ class NotJson(ValueError):
 
 def clean(text: str, notes: set[str]) -> str:
     """``text`` with each refused character replaced; notes ``replaced_characters`` where one was."""
-    if _REFUSED.search(text) is None:
+    if (text.isascii() and "\x00" not in text) or _REFUSED.search(text) is None:
         return text
     joined = _PAIR.sub(lambda pair: pair.group().encode("utf-16", "surrogatepass").decode("utf-16"), text)
     cleaned = _REFUSED.sub("\ufffd", joined)
@@ -38,7 +38,8 @@ def clean(text: str, notes: set[str]) -> str:
 def clean_bytes(data: bytes, notes: set[str]) -> str:
     """UTF-8 as text; bytes that are not UTF-8 are replaced and noted."""
     try:
-        return clean(data.decode("utf-8"), notes)
+        text = data.decode("utf-8")
+        return clean(text, notes) if b"\x00" in data else text  # UTF-8 has no lone surrogates
     except UnicodeDecodeError:
         notes.add(REPLACED)
         return clean(data.decode("utf-8", "replace"), notes)
@@ -84,4 +85,10 @@ def parse_json(text: str, notes: set[str]) -> Any:
         value = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise NotJson(str(error)) from error
-    return clean_value(value, notes)
+    return value if _is_plain(text) else clean_value(value, notes)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether nothing in a JSON text can need cleaning: no escape, no refused character, no deep nesting."""
+    shallow = text.count("[") + text.count("{") <= MAX_DEPTH
+    return shallow and "\\u" not in text and text.isascii() and "\x00" not in text

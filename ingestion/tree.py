@@ -103,9 +103,7 @@ def start_order(item: AdmittedSpan) -> tuple[int, str]:
 
 def operation(item: AdmittedSpan) -> str | None:
     """What the span did: from its content, or from its structure where the content is withheld."""
-    if item.content is not None and item.content.operation:
-        return item.content.operation
-    return read(item.span).operation
+    return read(item.span).operation if item.content is None else item.content.operation
 
 
 def is_agent(item: AdmittedSpan) -> bool:

@@ -26,6 +26,9 @@ UtcTime = Annotated[AwareDatetime, AfterValidator(lambda value: value.astimezone
 """An aware time, normalised to UTC."""
 
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
 def canonical_json(value: Any) -> bytes:
     """The one byte form of a JSON value: sorted keys, no white space, UTF-8.
 
@@ -33,8 +36,7 @@ def canonical_json(value: Any) -> bytes:
         ValueError: for NaN and the infinities, which JSON does not have.
 
     """
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return text.encode("utf-8", "surrogatepass")
+    return _ENCODER.encode(value).encode("utf-8", "surrogatepass")
 
 
 def digest_bytes(data: bytes) -> str:

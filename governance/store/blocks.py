@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, and_, select
 
 from governance.errors import StoreError
+from governance.grown import Grown
 from governance.records.message import Message
 from governance.store import dialect
 from governance.store.base import JsonText, dump_json
@@ -42,6 +43,33 @@ Ref = int | tuple[str, int]
 def as_ref(value: Any) -> Ref:
     """A reference as JSON brought it."""
     return value if isinstance(value, int) else (value[0], value[1])
+
+
+def as_runs(refs: Iterable[Ref]) -> list[Any]:
+    """References as JSON, slots that follow one another as ``[first, how many]``: histories are mostly that."""
+    runs: list[Any] = []
+    first = size = 0
+    for ref in refs:
+        if size and ref == first + size:
+            size += 1
+            continue
+        if size:
+            runs.append([first, size])
+        if isinstance(ref, int):
+            first, size = ref, 1
+        else:
+            runs.append(ref)
+            size = 0
+    return [*runs, [first, size]] if size else runs
+
+
+def of_runs(runs: Iterable[Any]) -> Iterator[Ref]:
+    """The references that ``as_runs`` wrote."""
+    for first, second in runs:
+        if isinstance(first, int):
+            yield from range(first, first + second)
+        else:
+            yield first, second
 
 
 def block_name(key: bytes, text: str) -> bytes:
@@ -68,6 +96,8 @@ class TraceWords:
         self._seen: dict[int, tuple[Any, str]] = {}
         self._messages: dict[Ref, Message] = {}
         self.noted: dict[str, None] = {}
+        self._grown_notes: Grown[None] = Grown(self._note_each)
+        self._grown_refs: Grown[Ref] = Grown(lambda values: [self.refs[self._text(value)] for value in values])
 
     def add_pack(self, home: str, first: int, values: Sequence[Any]) -> None:
         """A pack that was read; an empty slot is None."""
@@ -86,9 +116,22 @@ class TraceWords:
         if text not in self.refs:
             self.noted[text] = None
 
-    def ref(self, value: Any) -> Any:
-        """The reference to a noted value, as JSON; None stays None."""
-        return None if value is None else self.refs[self._text(value)]
+    def note_all(self, values: tuple[Any, ...]) -> None:
+        """Values that will be referred to together."""
+        self._grown_notes(values)
+
+    def _note_each(self, values: tuple[Any, ...]) -> list[None]:
+        for value in values:
+            self.note(value)
+        return [None] * len(values)
+
+    def ref(self, value: Any) -> Ref:
+        """The reference to a noted value."""
+        return self.refs[self._text(value)]
+
+    def refs_to(self, values: tuple[Any, ...]) -> tuple[Ref, ...]:
+        """The references to values that were noted together."""
+        return self._grown_refs(values)
 
     def _text(self, value: Any) -> str:
         """The JSON of a value, made once for each object."""

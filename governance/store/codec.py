@@ -12,7 +12,7 @@ from governance.records.content import AdmittedSpan, SpanContent
 from governance.records.outline import RunOutline
 from governance.records.span import Span
 from governance.records.trajectory import Trajectory, Turn
-from governance.store.blocks import Ref, TraceWords
+from governance.store.blocks import Ref, TraceWords, as_runs, of_runs
 
 _SPAN: Final = {
     name: field.default for name, field in Span.model_fields.items() if name not in ("trace_id", "events", "links")
@@ -28,31 +28,48 @@ class _Refer:
 
     def __init__(self, words: TraceWords) -> None:
         self._words = words
-        self.needs: dict[Ref, None] = {}
+        self._needs: dict[Ref, None] = {}
 
     def __call__(self, value: Any) -> Any:
         if value is None:
             return None
         place = self._words.ref(value)
-        self.needs[place] = None
+        self._needs[place] = None
         return place
 
+    def all(self, values: tuple[Any, ...]) -> list[Any]:
+        """References to several values."""
+        refs = self._words.refs_to(values)
+        self._needs.update(dict.fromkeys(refs))
+        return as_runs(refs)
 
-def words_of_span(item: AdmittedSpan) -> Iterator[Any]:
+    def needs(self) -> list[Any]:
+        """Every reference that was given."""
+        return as_runs(sorted(self._needs, key=lambda ref: (0, "", ref) if isinstance(ref, int) else (1, *ref)))
+
+
+def needs_of(body: dict[str, Any]) -> Iterator[Ref]:
+    """The references in the body of a row."""
+    return of_runs(body["needs"])
+
+
+def note_span(item: AdmittedSpan, words: TraceWords) -> None:
     """Everything in a span that goes into a block."""
     content = item.content
-    if content is not None:
-        yield from content.input
-        yield from content.output
-        yield from (value for value in (content.tool_arguments, content.tool_result) if value is not None)
-        yield from (one.explanation for one in content.evaluations if one.explanation is not None)
+    if content is None:
+        return
+    words.note_all(content.input)
+    words.note_all(content.output)
+    for value in (content.tool_arguments, content.tool_result, *(one.explanation for one in content.evaluations)):
+        if value is not None:
+            words.note(value)
 
 
 def write_spans(items: Iterable[AdmittedSpan], words: TraceWords) -> dict[str, Any]:
     """The body of a row of spans, by span id."""
     refer = _Refer(words)
     spans = [_write_span(item, refer) for item in sorted(items, key=lambda item: item.span.span_id)]
-    return {"needs": list(refer.needs), "spans": spans}
+    return {"needs": refer.needs(), "spans": spans}
 
 
 def _write_span(item: AdmittedSpan, refer: _Refer) -> dict[str, Any]:
@@ -74,7 +91,7 @@ def _write_span(item: AdmittedSpan, refer: _Refer) -> dict[str, Any]:
 
 def _write_content(content: SpanContent, refer: _Refer) -> dict[str, Any]:
     made: dict[str, Any] = {name: value for name in _PLAIN if (value := getattr(content, name)) is not None}
-    made |= {name: [refer(message) for message in side] for name in _SIDES if (side := getattr(content, name))}
+    made |= {name: refer.all(side) for name in _SIDES if (side := getattr(content, name))}
     made |= {name: refer(value) for name in _SINGLE if (value := getattr(content, name)) is not None}
     if content.evaluations:
         made["evaluations"] = [
@@ -98,7 +115,7 @@ def _read_span(written: dict[str, Any], subject: str, words: TraceWords) -> Admi
     content = written.get("content")
     if content is not None:
         for name in _SIDES:
-            content[name] = tuple(words.message(ref) for ref in content.get(name, ()))
+            content[name] = tuple(words.message(ref) for ref in of_runs(content.get(name, ())))
         for name in _SINGLE:
             content[name] = words.value(content.get(name))
         for one in content.get("evaluations", ()):
@@ -136,7 +153,7 @@ def write_run(item: Trajectory, words: TraceWords) -> dict[str, Any]:
         call.model_dump(mode="json", exclude=apart) | {name: refer(getattr(call, name)) for name in _CALL_WORDS}
         for call in item.calls
     ]
-    return {"needs": list(refer.needs), "run": body}
+    return {"needs": refer.needs(), "run": body}
 
 
 def _write_turn(turn: Turn, refer: _Refer) -> dict[str, Any]:

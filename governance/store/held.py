@@ -125,8 +125,7 @@ def write_rows(connection: Connection, words: Words, traces: Iterable[Held], exp
     for one, _, row in changed:
         of_trace = words.of(one.key)
         for item in row.items.values():
-            for value in codec.words_of_span(item):
-                of_trace.note(value)
+            codec.note_span(item, of_trace)
     words.settle()
     dialect.upsert(
         connection,

@@ -13,8 +13,9 @@ from sqlalchemy import Connection, delete, select, tuple_, update
 
 from governance.store import dialect
 from governance.store.base import dump_json
-from governance.store.blocks import SHARED, Ref, TraceKey, as_ref, block_name, by_tenant
+from governance.store.blocks import SHARED, Ref, TraceKey, block_name, by_tenant
 from governance.store.chunks import chunks
+from governance.store.codec import needs_of
 from governance.store.kit import Kit
 from governance.store.tables_traces import BlockNameRow, BlockPackRow, BlockRefRow, SpansRow, TrajectoryRow
 
@@ -41,7 +42,7 @@ def _needs(connection: Connection, tenant_id: str, trace_ids: list[str]) -> dict
         for part in chunks(trace_ids, dialect.CHUNK):
             statement = select(row.trace_id, row.body).where(row.tenant_id == tenant_id, row.trace_id.in_(part))
             for trace_id, body in connection.execute(statement):
-                found[trace_id].update(as_ref(ref) for ref in body["needs"])
+                found[trace_id].update(needs_of(body))
     return found
 
 

@@ -17,7 +17,7 @@ from governance.records.trajectory import Trajectory
 from governance.store import dialect, release, rights
 from governance.store.blocks import Words
 from governance.store.chunks import chunks
-from governance.store.codec import read_outline, read_run, words_of_run, write_run
+from governance.store.codec import needs_of, read_outline, read_run, words_of_run, write_run
 from governance.store.kit import Kit
 from governance.store.tables_traces import TrajectoryRow
 
@@ -174,7 +174,7 @@ def words_of(connection: Connection, kit: Kit, ids: Iterable[str]) -> dict[str, 
         found += list(connection.execute(statement))
     words.load({(tenant_id, trace_id) for _, tenant_id, trace_id, _ in found})
     return {
-        id_: [words.of((tenant_id, trace_id)).value(ref) for ref in body["needs"]]
+        id_: [words.of((tenant_id, trace_id)).value(ref) for ref in needs_of(body)]
         for id_, tenant_id, trace_id, body in found
     }
 

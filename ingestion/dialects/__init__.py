@@ -6,11 +6,14 @@ equals; single values come from the first that has one. So nothing is doubled. `
 ``read`` took: that is structure.
 
 Each dialect has ``read(span) -> SpanContent``, ``content_keys(attributes)``, the attributes that it takes out of a
-span, and ``CONTENT_EVENTS``, the names of the events that it takes out.
+span, ``CONTENT_EVENTS``, the names of the events that it takes out, and ``speaks(keys, events)``, which tells by the
+names of a span's attributes and events whether there is anything to read.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
+from types import ModuleType
 from typing import Any, Final
 
 from governance.records.content import SpanContent
@@ -50,12 +53,15 @@ DIALECTS: Final = (
 )
 """In order of preference: structured messages before the payloads of functions."""
 CONTENT_EVENTS: Final[frozenset[str]] = frozenset().union(*(dialect.CONTENT_EVENTS for dialect in DIALECTS))
+_NO_EVENTS: Final[frozenset[str]] = frozenset()
 _SINGLE: Final = ("tool_name", "tool_call_id", "tool_arguments", "tool_result")
 
 
 def read(span: Span) -> SpanContent:
     """Everything that somebody said in the span, or that a tool was given or gave back."""
-    readings = [dialect.read(span) for dialect in DIALECTS]
+    readings = [dialect.read(span) for dialect in _speaking(span)]
+    if len(readings) == 1 and readings[0].operation != EXECUTE_TOOL:
+        return _alone(readings[0])
     operation = next((reading.operation for reading in readings if reading.operation), None)
     called = operation == EXECUTE_TOOL and any(_calls(reading) for reading in readings)
     said = [] if called else readings
@@ -72,6 +78,27 @@ def read(span: Span) -> SpanContent:
     )
 
 
+def _alone(reading: SpanContent) -> SpanContent:
+    """The one reading of a span that runs no tool."""
+    output = beyond(reading.input, reading.output)
+    usage = whole_usage([reading.usage])
+    if output is reading.output and usage == reading.usage:
+        return reading
+    return reading.model_copy(update={"output": output, "usage": usage})
+
+
+def _speaking(span: Span) -> tuple[ModuleType, ...]:
+    """The dialects that the span speaks."""
+    names = frozenset([event.name for event in span.events]) if span.events else _NO_EVENTS
+    return _spoken(frozenset(span.attributes), names)
+
+
+@lru_cache(maxsize=2048)
+def _spoken(keys: frozenset[str], events: frozenset[str]) -> tuple[ModuleType, ...]:
+    """What tells a dialect is which attributes and events there are; instrumentations have few sets of them."""
+    return tuple(dialect for dialect in DIALECTS if dialect.speaks(keys, events))
+
+
 def _calls(reading: SpanContent) -> bool:
     """Whether a reading knows the call of a tool: then nobody speaks in the span."""
     return reading.tool_arguments is not None or reading.tool_result is not None
@@ -81,9 +108,9 @@ def _first(readings: list[SpanContent], name: str) -> Any:
     return next((getattr(reading, name) for reading in readings if getattr(reading, name) is not None), None)
 
 
-def content_keys(attributes: dict[str, Any]) -> set[str]:
+def content_keys(span: Span) -> set[str]:
     """The attributes that any dialect takes out of a span."""
-    return set().union(*(dialect.content_keys(attributes) for dialect in DIALECTS))
+    return {key for dialect in _speaking(span) for key in dialect.content_keys(span.attributes)}
 
 
 def strip(span: Span) -> Span:
@@ -91,16 +118,17 @@ def strip(span: Span) -> Span:
 
     Scope attributes and the states of links move into attribute maps, where the door masks them with everything else.
     """
-    taken = content_keys(span.attributes)
-    return span.model_copy(
-        update={
-            "attributes": {key: value for key, value in span.attributes.items() if key not in taken}
-            | ({"otel.scope.attributes": span.scope_attributes} if span.scope_attributes else {}),
-            "scope_attributes": {},
-            "links": tuple(_link(link) for link in span.links),
-            "events": tuple(event for event in span.events if event.name not in CONTENT_EVENTS),
-        }
-    )
+    taken = content_keys(span)
+    changes: dict[str, Any] = {}
+    if taken or span.scope_attributes:
+        apart = {"otel.scope.attributes": span.scope_attributes} if span.scope_attributes else {}
+        kept = {key: value for key, value in span.attributes.items() if key not in taken}
+        changes |= {"attributes": kept | apart, "scope_attributes": {}}
+    if span.links:
+        changes["links"] = tuple(_link(link) for link in span.links)
+    if span.events:
+        changes["events"] = tuple(event for event in span.events if event.name not in CONTENT_EVENTS)
+    return span.model_copy(update=changes) if changes else span
 
 
 def _link(link: SpanLink) -> SpanLink:

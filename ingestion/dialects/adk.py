@@ -7,6 +7,7 @@ them is content. The span of merged tool calls repeats calls that have spans of 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Final
 
 from governance.records.content import SpanContent
@@ -26,6 +27,11 @@ _ARGUMENTS, _RESULT, _DATA = f"{_HEAD}tool_call_args", f"{_HEAD}tool_response", 
 _KEYS: Final = frozenset({_REQUEST, _RESPONSE, _ARGUMENTS, _RESULT, _DATA})
 
 
+def speaks(keys: Collection[str], events: Collection[str]) -> bool:  # noqa: ARG001  (every dialect is asked alike)
+    """Whether a span with these attributes and events says anything in this dialect."""
+    return any(key.startswith(_HEAD) for key in keys)
+
+
 def content_keys(attributes: dict[str, Any]) -> set[str]:
     """The attributes that this dialect takes out of a span."""
     return set(_KEYS.intersection(attributes))
@@ -34,7 +40,7 @@ def content_keys(attributes: dict[str, Any]) -> set[str]:
 def read(span: Span) -> SpanContent:
     """What the span says in this dialect."""
     attributes = span.attributes
-    if not any(key.startswith(_HEAD) for key in attributes):
+    if not speaks(span.attributes, {event.name for event in span.events}):
         return NOTHING
     notes: set[str] = set()
     operation = _operation(attributes)

@@ -6,6 +6,7 @@ of ``tool.name`` and ``tool.args``; on a tool span it is the answer. Home-made s
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Final
 
 from governance.records.content import SpanContent
@@ -22,6 +23,11 @@ _OUTPUTS: Final = ("gen_ai.output", "output")
 _KEYS: Final = frozenset({*_ARGUMENTS, *_OUTPUTS})
 
 
+def speaks(keys: Collection[str], events: Collection[str]) -> bool:  # noqa: ARG001  (every dialect is asked alike)
+    """Whether a span with these attributes and events says anything in this dialect."""
+    return not _KEYS.isdisjoint(keys)
+
+
 def content_keys(attributes: dict[str, Any]) -> set[str]:
     """The attributes that this dialect takes out of a span."""
     return set(_KEYS.intersection(attributes))
@@ -30,7 +36,7 @@ def content_keys(attributes: dict[str, Any]) -> set[str]:
 def read(span: Span) -> SpanContent:
     """What the span says in this dialect."""
     attributes = span.attributes
-    if _KEYS.isdisjoint(attributes):
+    if not speaks(span.attributes, {event.name for event in span.events}):
         return NOTHING
     notes: set[str] = set()
     name = string(attributes, "gen_ai.operation.name")

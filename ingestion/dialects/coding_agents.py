@@ -10,7 +10,7 @@ A text that its writer cut says so in an attribute ``..._truncated``: the flag `
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from governance.records.content import SpanContent
@@ -49,6 +49,14 @@ _KEYS: Final = frozenset({*_SAID, *_SYSTEM, *_ANSWERED, "tool_input", "response.
 _OPERATIONS: Final = {"interaction": "invoke_agent", "llm_request": "chat", "tool": EXECUTE_TOOL}
 _LABEL: Final = re.compile(r"(?:\A|\n\n---\n\n)\[(USER PROMPT|USER|ASSISTANT|TOOL (?:INPUT|RESULT): [^\]\n]*)\]\n")
 _CODEX: Final = "codex.turn.token_usage."
+_TELLING: Final = frozenset({"span.type", "gen_ai.operation.name"})
+"""Their values tell."""
+
+
+def speaks(keys: Collection[str], events: Collection[str]) -> bool:
+    """Whether a span with these attributes and events may say something in this dialect."""
+    known = not _KEYS.isdisjoint(keys) or not CONTENT_EVENTS.isdisjoint(events)
+    return known or not _TELLING.isdisjoint(keys) or any(key.startswith(_CODEX) for key in keys)
 
 
 def content_keys(attributes: dict[str, Any]) -> set[str]:

@@ -28,13 +28,11 @@ class Form(NamedTuple):
 
 def richest(forms: Iterable[Form]) -> Form:
     """The form that is taken."""
-    best, most = Form((), frozenset()), 0
-    noticed: set[str] = set()
-    for form in forms:
-        noticed |= form.flags
-        if form.messages and (parts := form.parts) > most:
-            best, most = form, parts
-    return best if best.messages else Form((), frozenset(noticed))
+    every = list(forms)
+    saying = [form for form in every if form.messages]
+    if not saying:
+        return Form((), frozenset().union(*(form.flags for form in every)))
+    return saying[0] if len(saying) == 1 else max(saying, key=lambda form: form.parts)
 
 
 def beyond(given: tuple[Message, ...], back: tuple[Message, ...]) -> tuple[Message, ...]:

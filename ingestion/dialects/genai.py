@@ -8,8 +8,8 @@ events of 1.28 to 1.36, and ``gen_ai.prompt`` and ``gen_ai.completion`` as attri
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from typing import Any, Final
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, Final, NamedTuple
 
 from governance.records.content import Evaluation, SpanContent
 from governance.records.message import Message, Role, ToolCallPart, ToolResultPart
@@ -36,6 +36,11 @@ CONTENT_EVENTS: Final = frozenset(
 _Reader = Callable[[Span, set[str]], tuple[Message, ...]]
 
 
+def speaks(keys: Collection[str], names: Collection[str]) -> bool:
+    """Whether a span with these attributes and events says anything in this dialect."""
+    return bool(names) or any(key.startswith("gen_ai.") for key in keys)
+
+
 def content_keys(attributes: dict[str, Any]) -> set[str]:
     """The attributes that this dialect takes out of a span."""
     return set(CONTENT_KEYS.intersection(attributes))
@@ -44,7 +49,7 @@ def content_keys(attributes: dict[str, Any]) -> set[str]:
 def read(span: Span) -> SpanContent:
     """What the span says in this dialect."""
     attributes = span.attributes
-    if not span.events and not any(key.startswith("gen_ai.") for key in attributes):
+    if not speaks(span.attributes, {event.name for event in span.events}):
         return NOTHING
     name = string(attributes, "gen_ai.operation.name")
     operation = None if name is None else operation_name(name)
@@ -68,11 +73,19 @@ def read(span: Span) -> SpanContent:
     )
 
 
-def _forms(span: Span, readers: tuple[_Reader, ...]) -> Iterator[Form]:
-    for reader in readers:
-        notes: set[str] = set()
-        messages = reader(span, notes)
-        yield Form(messages, frozenset(notes))
+class _Source(NamedTuple):
+    """One of the places where a side may stand."""
+
+    read: _Reader
+    in_events: bool
+
+
+def _forms(span: Span, sources: tuple[_Source, ...]) -> Iterator[Form]:
+    for source in sources:
+        if span.events or not source.in_events:
+            notes: set[str] = set()
+            messages = source.read(span, notes)
+            yield Form(messages, frozenset(notes))
 
 
 def _attribute(key: str, role: Role) -> _Reader:
@@ -116,19 +129,19 @@ def _choice_events(span: Span, notes: set[str]) -> tuple[Message, ...]:
     return events.read_events(span.events, {events.CHOICE: Role.ASSISTANT}, notes)
 
 
-_INPUT_FORMS: Final[tuple[_Reader, ...]] = (
-    _attribute("gen_ai.input.messages", Role.USER),
-    _details("gen_ai.input.messages", Role.USER),
-    _message_events,
-    _attribute("gen_ai.prompt", Role.USER),
-    _event("gen_ai.content.prompt", "gen_ai.prompt", Role.USER),
+_INPUT_FORMS: Final = (
+    _Source(_attribute("gen_ai.input.messages", Role.USER), in_events=False),
+    _Source(_details("gen_ai.input.messages", Role.USER), in_events=True),
+    _Source(_message_events, in_events=True),
+    _Source(_attribute("gen_ai.prompt", Role.USER), in_events=False),
+    _Source(_event("gen_ai.content.prompt", "gen_ai.prompt", Role.USER), in_events=True),
 )
-_OUTPUT_FORMS: Final[tuple[_Reader, ...]] = (
-    _attribute("gen_ai.output.messages", Role.ASSISTANT),
-    _details("gen_ai.output.messages", Role.ASSISTANT),
-    _choice_events,
-    _attribute("gen_ai.completion", Role.ASSISTANT),
-    _event("gen_ai.content.completion", "gen_ai.completion", Role.ASSISTANT),
+_OUTPUT_FORMS: Final = (
+    _Source(_attribute("gen_ai.output.messages", Role.ASSISTANT), in_events=False),
+    _Source(_details("gen_ai.output.messages", Role.ASSISTANT), in_events=True),
+    _Source(_choice_events, in_events=True),
+    _Source(_attribute("gen_ai.completion", Role.ASSISTANT), in_events=False),
+    _Source(_event("gen_ai.content.completion", "gen_ai.completion", Role.ASSISTANT), in_events=True),
 )
 
 

@@ -7,6 +7,7 @@ input and output are read, their parts (cached, reasoning) are not added to them
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Final
 
 from governance.records.content import SpanContent
@@ -28,6 +29,11 @@ _OPERATIONS: Final = {
 _SPEAKING: Final = frozenset({"chat", "invoke_agent", "invoke_workflow", None})
 
 
+def speaks(keys: Collection[str], events: Collection[str]) -> bool:  # noqa: ARG001  (every dialect is asked alike)
+    """Whether a span with these attributes and events says anything in this dialect."""
+    return any(key.startswith("langfuse.") for key in keys)
+
+
 def content_keys(attributes: dict[str, Any]) -> set[str]:
     """The attributes that this dialect takes out of a span."""
     return {*_INPUTS, *_OUTPUTS} & attributes.keys()
@@ -36,7 +42,7 @@ def content_keys(attributes: dict[str, Any]) -> set[str]:
 def read(span: Span) -> SpanContent:
     """What the span says in this dialect."""
     attributes = span.attributes
-    if not any(key.startswith("langfuse.") for key in attributes):
+    if not speaks(span.attributes, {event.name for event in span.events}):
         return NOTHING
     notes: set[str] = set()
     kind = string(attributes, "langfuse.observation.type")

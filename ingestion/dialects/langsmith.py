@@ -7,6 +7,7 @@ chain its state. Usage and the names of tools stand under the convention's own n
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Final
 
 from governance.records.content import SpanContent
@@ -24,6 +25,11 @@ _OPERATIONS: Final = {
     "llm": "chat", "tool": EXECUTE_TOOL, "chain": "invoke_workflow", "retriever": "retrieval",
     "embedding": "embeddings",
 }  # fmt: skip
+
+
+def speaks(keys: Collection[str], events: Collection[str]) -> bool:  # noqa: ARG001  (every dialect is asked alike)
+    """Whether a span with these attributes and events may say something in this dialect."""
+    return "langsmith.span.kind" in keys
 
 
 def content_keys(attributes: dict[str, Any]) -> set[str]:

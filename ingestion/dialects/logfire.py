@@ -8,6 +8,7 @@ follows the last message of anyone else is output, all before it is input.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Final
 
 from governance.records.content import SpanContent
@@ -26,6 +27,11 @@ _ROLES: Final = {**events.MESSAGES, events.CHOICE: Role.ASSISTANT}
 _HEADS: Final = ("pydantic_ai.", "logfire.", "gen_ai.aggregated_usage.")
 
 
+def speaks(keys: Collection[str], events: Collection[str]) -> bool:  # noqa: ARG001  (every dialect is asked alike)
+    """Whether a span with these attributes and events says anything in this dialect."""
+    return not _KEYS.isdisjoint(keys) or any(key.startswith(_HEADS) for key in keys)
+
+
 def content_keys(attributes: dict[str, Any]) -> set[str]:
     """The attributes that this dialect takes out of a span."""
     return set(_KEYS.intersection(attributes))
@@ -34,7 +40,7 @@ def content_keys(attributes: dict[str, Any]) -> set[str]:
 def read(span: Span) -> SpanContent:
     """What the span says in this dialect."""
     attributes = span.attributes
-    if _KEYS.isdisjoint(attributes) and not any(key.startswith(_HEADS) for key in attributes):
+    if not speaks(span.attributes, {event.name for event in span.events}):
         return NOTHING
     notes: set[str] = set()
     if {"tool_arguments", "tool_response"} & attributes.keys():

@@ -63,7 +63,7 @@ _ITEMS: Final = CALLS | RESPONSES | THOUGHTS
 def is_repr(text: str) -> bool:
     """Whether a text is what Python prints for an object or a container, and not something that was said."""
     stripped = text.strip()
-    if _OBJECT_REPR.fullmatch(stripped):
+    if stripped.startswith("<") and _OBJECT_REPR.fullmatch(stripped):
         return True
     container = stripped.startswith(("{'", "[{'", "['", "({'"))
     if not container and not _CALL_REPR.match(stripped):
@@ -174,6 +174,8 @@ def read_message(value: Any, default: Role, notes: set[str]) -> Message | None:
         return Message(role=default, parts=tuple(parts)) if parts else None
     if not isinstance(value, dict):
         return None
+    if value.keys() == _SHORT and (said := _short(value)) is not None:
+        return said
     inner = next((value[key] for key in ("message", "kwargs", "data") if isinstance(value.get(key), dict)), None)
     if inner is not None:
         role = value.get("role") or inner.get("role") or inner.get("type") or value.get("type")
@@ -189,6 +191,26 @@ def read_message(value: Any, default: Role, notes: set[str]) -> Message | None:
         return None
     only_results = all(isinstance(part, ToolResultPart) for part in parts)
     return Message(role=Role.TOOL if only_results else role, parts=tuple(parts))
+
+
+_SHORT: Final = {"role", "parts"}
+_TEXT: Final = {"type", "content"}
+_SPEAKERS: Final = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM}
+
+
+def _short(value: dict[str, Any]) -> Message | None:
+    """The message that most messages are, one text of one speaker, without asking for any other form."""
+    parts, role = value["parts"], value["role"]
+    speaker = _SPEAKERS.get(role) if isinstance(role, str) else None
+    if speaker is None or not isinstance(parts, list) or len(parts) != 1:
+        return None
+    (part,) = parts
+    if not isinstance(part, dict) or part.keys() != _TEXT or part["type"] != "text":
+        return None
+    text = part["content"]
+    if not isinstance(text, str) or not text or is_repr(text):
+        return None
+    return Message(role=speaker, parts=(TextPart(text=text),))
 
 
 def _role(value: dict[str, Any], default: Role) -> Role:

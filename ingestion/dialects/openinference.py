@@ -6,6 +6,7 @@ Source: Arize OpenInference semantic conventions (``llm.input_messages.N.message
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Final
 
 from governance.records.content import SpanContent
@@ -42,6 +43,11 @@ _BEEAI: Final = frozenset({"history", "thought"})
 _HEADS: Final = ("llm.", "input.", "output.", "retrieval.", "reranker.", "tool.", "tool_call.", "embedding.")
 
 
+def speaks(keys: Collection[str], events: Collection[str]) -> bool:  # noqa: ARG001  (every dialect is asked alike)
+    """Whether a span with these attributes and events says anything in this dialect."""
+    return "openinference.span.kind" in keys or any(key.startswith(_HEADS) for key in keys)
+
+
 def content_keys(attributes: dict[str, Any]) -> set[str]:
     """The attributes that this dialect takes out of a span."""
     keys = keys_under(attributes, CONTENT_KEYS)
@@ -63,7 +69,7 @@ def _spoken(attributes: dict[str, Any]) -> dict[str, Any]:
 def read(span: Span) -> SpanContent:
     """What the span says in this dialect."""
     attributes = span.attributes
-    if "openinference.span.kind" not in attributes and not any(key.startswith(_HEADS) for key in attributes):
+    if not speaks(span.attributes, {event.name for event in span.events}):
         return NOTHING
     notes: set[str] = set()
     kind = attributes.get("openinference.span.kind")

@@ -9,6 +9,7 @@ An entity's input and output are JSON: the arguments of a decorated function, or
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Final
 
 from governance.records.content import SpanContent
@@ -33,7 +34,14 @@ _OPERATIONS: Final = {
     "llm": "chat",
 }  # fmt: skip
 _REQUESTS: Final = {"chat": "chat", "completion": "chat", "embedding": "embeddings", "rerank": "rerank"}
-_HEADS: Final = ("traceloop.", "agentops.", "gen_ai.", "llm.")
+_HEADS: Final = (
+    "traceloop.", "agentops.", "llm.", "usage.", *(f"{prefix}." for prefix in (*_PROMPTS, *_COMPLETIONS)),
+)  # fmt: skip
+
+
+def speaks(keys: Collection[str], events: Collection[str]) -> bool:  # noqa: ARG001  (every dialect is asked alike)
+    """Whether a span with these attributes and events says anything in this dialect."""
+    return any(key.startswith(_HEADS) for key in keys)
 
 
 def content_keys(attributes: dict[str, Any]) -> set[str]:
@@ -46,7 +54,7 @@ def content_keys(attributes: dict[str, Any]) -> set[str]:
 def read(span: Span) -> SpanContent:
     """What the span says in this dialect."""
     attributes = span.attributes
-    if not any(key.startswith(_HEADS) for key in attributes):
+    if not speaks(span.attributes, {event.name for event in span.events}):
         return NOTHING
     notes: set[str] = set()
     operation = _operation(attributes)

@@ -7,6 +7,7 @@ answer (which the convention does not say); on a cycle's span ``gen_ai.choice`` 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Final
 
 from governance.records.content import SpanContent
@@ -21,6 +22,11 @@ CONTENT_EVENTS: Final = frozenset({events.CHOICE, *events.MESSAGES})
 _PROMPT: Final = "gen_ai.agent.system_prompt"
 
 
+def speaks(keys: Collection[str], names: Collection[str]) -> bool:
+    """Whether a span with these attributes and events says anything in this dialect."""
+    return _PROMPT in keys or not CONTENT_EVENTS.isdisjoint(names)
+
+
 def content_keys(attributes: dict[str, Any]) -> set[str]:
     """The attributes that this dialect takes out of a span."""
     return {_PROMPT} & attributes.keys()
@@ -28,7 +34,7 @@ def content_keys(attributes: dict[str, Any]) -> set[str]:
 
 def read(span: Span) -> SpanContent:
     """What the span says in this dialect."""
-    if _PROMPT not in span.attributes and not any(event.name in CONTENT_EVENTS for event in span.events):
+    if not speaks(span.attributes, {event.name for event in span.events}):
         return NOTHING
     notes: set[str] = set()
     name = string(span.attributes, "gen_ai.operation.name")

@@ -7,6 +7,7 @@ that is a Python repr says nothing.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Final
 
 from governance.records.content import SpanContent
@@ -33,6 +34,11 @@ _OPERATIONS: Final = {
 }  # fmt: skip
 
 
+def speaks(keys: Collection[str], events: Collection[str]) -> bool:  # noqa: ARG001  (every dialect is asked alike)
+    """Whether a span with these attributes and events says anything in this dialect."""
+    return any(key.startswith(_HEAD) for key in keys)
+
+
 def content_keys(attributes: dict[str, Any]) -> set[str]:
     """The attributes that this dialect takes out of a span."""
     return keys_under(attributes, _KEYS)
@@ -41,20 +47,20 @@ def content_keys(attributes: dict[str, Any]) -> set[str]:
 def read(span: Span) -> SpanContent:
     """What the span says in this dialect."""
     attributes = span.attributes
-    if not any(key.startswith(_HEAD) for key in attributes):
+    if not speaks(span.attributes, {event.name for event in span.events}):
         return NOTHING
     notes: set[str] = set()
     kind = string(attributes, f"{_HEAD}span_type")
     operation = None if kind is None else _OPERATIONS.get(kind.lower())
     given = {key.removeprefix(f"{_GIVEN}."): attributes[key] for key in sorted(keys_under(attributes, (_GIVEN,)))}
-    speaks = operation in ("invoke_agent", "chat", "invoke_workflow", None)
+    said = operation in ("invoke_agent", "chat", "invoke_workflow", None)
     return SpanContent(
         operation=operation,
-        input=_input(attributes, given, notes) if speaks else (),
-        output=read_payload(present(attributes, *_OUTPUT), Role.ASSISTANT, notes) if speaks else (),
+        input=_input(attributes, given, notes) if said else (),
+        output=read_payload(present(attributes, *_OUTPUT), Role.ASSISTANT, notes) if said else (),
         tool_name=span.name if operation == EXECUTE_TOOL else None,
-        tool_arguments=(given or present(attributes, *_INPUT, _ARGS)) if not speaks else None,
-        tool_result=present(attributes, _FOUND, *_OUTPUT, _WHY) if not speaks else None,
+        tool_arguments=(given or present(attributes, *_INPUT, _ARGS)) if not said else None,
+        tool_result=present(attributes, _FOUND, *_OUTPUT, _WHY) if not said else None,
         usage=usage(
             count(attributes, f"{_HEAD}cost.num_prompt_tokens"),
             count(attributes, f"{_HEAD}cost.num_completion_tokens"),

@@ -40,7 +40,11 @@ def operation_name(name: str) -> str:
 
 def string(attributes: Mapping[str, Any], *keys: str) -> str | None:
     """The first of these attributes that is a text with something in it."""
-    return next((attributes[key] for key in keys if isinstance(attributes.get(key), str) and attributes[key]), None)
+    for key in keys:
+        text = attributes.get(key)
+        if isinstance(text, str) and text:
+            return text
+    return None
 
 
 def present(attributes: Mapping[str, Any], *keys: str) -> Any:
@@ -50,10 +54,16 @@ def present(attributes: Mapping[str, Any], *keys: str) -> Any:
 
 def count(attributes: Mapping[str, Any], *keys: str) -> int | None:
     """The first of these attributes that is a count."""
-    return next((number for number in (_whole(attributes.get(key)) for key in keys) if number is not None), None)
+    for key in keys:
+        number = _whole(attributes.get(key))
+        if number is not None:
+            return number
+    return None
 
 
 def _whole(value: Any) -> int | None:
+    if value is None:
+        return None
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
     digits = isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= len(str(2**63))
@@ -62,7 +72,11 @@ def _whole(value: Any) -> int | None:
 
 def amount(attributes: Mapping[str, Any], *keys: str) -> float | None:
     """The first of these attributes that is an amount of money."""
-    return next((money for money in (_money(attributes.get(key)) for key in keys) if money is not None), None)
+    for key in keys:
+        money = _money(attributes.get(key))
+        if money is not None:
+            return money
+    return None
 
 
 def _money(value: Any) -> float | None:

@@ -7,6 +7,7 @@ may call it several times.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Final
 
 from governance.records.content import SpanContent
@@ -35,6 +36,11 @@ _KEYS: Final = frozenset(
 )  # fmt: skip
 
 
+def speaks(keys: Collection[str], events: Collection[str]) -> bool:  # noqa: ARG001  (every dialect is asked alike)
+    """Whether a span with these attributes and events says anything in this dialect."""
+    return "ai.operationId" in keys or not _KEYS.isdisjoint(keys)
+
+
 def content_keys(attributes: dict[str, Any]) -> set[str]:
     """The attributes that this dialect takes out of a span."""
     return set(_KEYS.intersection(attributes))
@@ -43,7 +49,7 @@ def content_keys(attributes: dict[str, Any]) -> set[str]:
 def read(span: Span) -> SpanContent:
     """What the span says in this dialect."""
     attributes = span.attributes
-    if "ai.operationId" not in attributes and _KEYS.isdisjoint(attributes):
+    if not speaks(span.attributes, {event.name for event in span.events}):
         return NOTHING
     notes: set[str] = set()
     operation = _operation(string(attributes, "ai.operationId"))
