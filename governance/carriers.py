@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from governance.records.content import Evaluation
@@ -40,12 +41,12 @@ _CONTENT_EVENT: Final = re.compile(
 
 def without_content(span: Span) -> Span:
     """The span without the attributes and events whose messages its content holds."""
-    said = any(_CONTENT.fullmatch(key) for key in span.attributes)
+    said = any(_is_content(key) for key in span.attributes)
     if not said and not any(_CONTENT_EVENT.fullmatch(event.name) for event in span.events):
         return span
     return span.model_copy(
         update={
-            "attributes": {key: value for key, value in span.attributes.items() if not _CONTENT.fullmatch(key)},
+            "attributes": {key: value for key, value in span.attributes.items() if not _is_content(key)},
             "events": tuple(event for event in span.events if not _CONTENT_EVENT.fullmatch(event.name)),
         }
     )
@@ -132,6 +133,11 @@ def with_strings(span: Span, masked: dict[str, Any]) -> Span:
     return span.model_copy(
         update=changed | {"name": masked["span_name"], "events": tuple(events), "links": tuple(links)}
     )
+
+
+@lru_cache(maxsize=4096)
+def _is_content(key: str) -> bool:
+    return _CONTENT.fullmatch(key) is not None
 
 
 def _is_servers(key: str) -> bool:

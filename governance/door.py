@@ -1,10 +1,10 @@
 """The door: the only way from the wire into the store.
 
 For each span, in this order: who is it about (a keyed hash of the id that the tenant's attributes carry; a span that
-carries none belongs to the one person whom its trace names in the same batch); is that person erased (then it is
-refused); does any purpose beyond running the service allow to keep what was said (else the structure alone is kept and
-counted as withheld); and then every string of it is masked. Nothing is returned until everything is masked, so a
-detector that fails leaves the whole batch to quarantine. Keys that only the server may set are dropped.
+carries none belongs to the one person whom its trace names in the same batch, else in the store); is that person erased
+(then it is refused); does any purpose beyond running the service allow to keep what was said (else the structure alone
+is kept and counted as withheld); and then every string of it is masked. Nothing is returned until everything is masked,
+so a detector that fails leaves the whole batch to quarantine. Keys that only the server may set are dropped.
 
 Feedback comes through the same door: its person is known by its own word or as the one of what it is about, and it is
 masked, withheld or refused as what is said in a span.
@@ -109,8 +109,8 @@ class Door:
         """
         now = self._clock.now()
         owners = self._owners(items)
-        subjects = [self.subject(tenant_id, owner) for owner in owners]
-        erased = {one for one in set(subjects) if self._store.rights.is_suppressed(tenant_id, one)}
+        subjects = self._subjects(tenant_id, items, owners)
+        erased = self._store.rights.suppressed(tenant_id, set(subjects))
         keeping = self._keeping(tenant_id, set(subjects) - erased, now)
         drafts = [
             None if subject in erased else _draft(item, keep=subject in keeping)
@@ -193,12 +193,25 @@ class Door:
         heirs = {trace_id: next(iter(found)) for trace_id, found in named.items() if len(found) == 1}
         return [raw_id or heirs.get(span.trace_id) for span, _, raw_id in items]
 
+    def _subjects(self, tenant_id: str, items: Sequence[Item], owners: Sequence[str | None]) -> list[str]:
+        """Each span's person; of a span without an owner, the one whom the stored spans of its trace identify."""
+        hashed = {owner: self.subject(tenant_id, owner) for owner in set(owners)}
+        nobodys = {span.trace_id for (span, _, _), owner in zip(items, owners, strict=True) if owner is None}
+        known = self._store.spans.people(tenant_id, nobodys) if nobodys else {}
+        return [
+            known.get(span.trace_id, UNKNOWN_SUBJECT) if owner is None else hashed[owner]
+            for (span, _, _), owner in zip(items, owners, strict=True)
+        ]
+
     def _keeping(self, tenant_id: str, subjects: Iterable[str], now: datetime) -> set[str]:
-        people = [(tenant_id, subject) for subject in sorted(set(subjects))]
+        """Those of whom some purpose allows to keep what was said."""
         kept: set[str] = set()
+        open_ = set(subjects)
         for purpose in KEEPING:
-            verdicts = self._store.rights.verdicts(purpose, people, now)
+            people = [(tenant_id, subject) for subject in sorted(open_)]
+            verdicts = self._store.rights.verdicts(purpose, people, now) if people else {}
             kept |= {subject for (_, subject), verdict in verdicts.items() if verdict.allowed}
+            open_ -= kept
         return kept
 
     def _tables(
@@ -212,7 +225,7 @@ class Door:
             fields, whose = _personal(schema, table), schema.subject_fields.get(table)
             made = [self._row(tenant_id, row, fields, whose) for row in rows]
             owners = {subject for _, subject in made if subject is not None}
-            erased = {one for one in owners if self._store.rights.is_suppressed(tenant_id, one)}
+            erased = self._store.rights.suppressed(tenant_id, owners)
             kept = [(row, subject) for row, subject in made if subject not in erased]
             dropped += len(made) - len(kept)
             tables[table] = tuple(row for row, _ in kept)

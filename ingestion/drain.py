@@ -9,14 +9,15 @@
 3. What masking cannot read is sealed into quarantine, trace by trace, inside the same transaction.
    Feedback goes the same way in the same transaction, item by item, and joins its run in assembly
    (``ingestion.feedback``); the ledger counts an item as it counts a span.
-4. The day of a ledger line is the UTC day on which the receiver had the body.
+4. Several processes may drain one spool, each its share of the segments: what one has stored, the others find there.
+5. The day of a ledger line is the UTC day on which the receiver had the body.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Final, NamedTuple
@@ -37,11 +38,13 @@ from ingestion.commit import together
 from ingestion.errors import SegmentCorrupt, SpoolError
 from ingestion.feedback.admission import Admission, AdmittedFeedback
 from ingestion.feedback.joining import Joining
+from ingestion.garbage import rarely_collected
 from ingestion.merge import normal
-from ingestion.owners import Owners, Summary, summarise
+from ingestion.owners import Owners, Summary, TraceKey, summarise
 from ingestion.people import DEFAULT_ATTRIBUTES, Subjects
 from ingestion.prices import PriceTable
 from ingestion.quarantine import MASKING_FAILED, Aside, set_aside, set_item_aside
+from ingestion.share import WHOLE, Share
 from ingestion.signals import Thresholds
 from ingestion.signals.baselines import Baselines
 from ingestion.spool import Spool
@@ -123,21 +126,25 @@ class Drain:
             else Subjects(door.subject, subject_attributes)
         )
 
-    def run(self, progress: Progress | None = None) -> DrainReport:
-        """Drain every sealed segment that does not wait, then assemble what changed."""
-        tell = progress or (lambda _: None)
+    def run(self, progress: Progress | None = None, share: Share = WHOLE) -> DrainReport:
+        """Drain every sealed segment of the share that does not wait, then assemble what else changed."""
+        with rarely_collected():
+            return self._run(progress or (lambda _: None), share)
+
+    def _run(self, tell: Progress, share: Share) -> DrainReport:
         self._spool.seal()
         total: Counter[str] = Counter()
         fates: Counter[str] = Counter()
         segment_ids = list(self._spool.sealed())
         owners = Owners(segment_ids, self._summary)
-        for position, segment_id in enumerate(segment_ids, 1):
+        mine = [segment_id for segment_id in segment_ids if share.holds(segment_id)]
+        for position, segment_id in enumerate(mine, 1):
             try:
                 self._segment(segment_id, owners, total, fates)
             except SegmentCorrupt:
                 total["corrupt"] += 1
                 _log.exception("segment %s is damaged and stays in the spool", segment_id)
-            tell(f"segment {position}/{len(segment_ids)}")
+            tell(f"segment {position}/{len(mine)}")
         self._feedback.settle()
         self._assemble(total, tell)
         if self._feedback.settle():  # of those whose run came in this very drain
@@ -159,7 +166,7 @@ class Drain:
         summary = summarise(groups, self._subjects)
         owners.learn(segment_id, summary)
         elsewhere, unsettled = owners.find(segment_id)
-        if unsettled and self._young(segment_id):
+        if unsettled and self._young(segment_id) and not self._known(unsettled):
             total["waiting"] += 1
             return
         named = summary.named | elsewhere
@@ -177,6 +184,14 @@ class Drain:
             return summarise(read_groups(self._spool.read(segment_id)), self._subjects)
         except SpoolError:
             return Summary()
+
+    def _known(self, traces: Iterable[TraceKey]) -> bool:
+        """Whether the store knows whose all of the traces are."""
+        by_tenant: dict[str, set[str]] = {}
+        for tenant_id, trace_id in traces:
+            by_tenant.setdefault(tenant_id, set()).add(trace_id)
+        people = self._store.spans.people
+        return all(people(tenant_id, trace_ids).keys() == trace_ids for tenant_id, trace_ids in by_tenant.items())
 
     def _young(self, segment_id: str) -> bool:
         """Whether a segment is newer than ``hold``; its id tells when it was opened."""

@@ -34,6 +34,7 @@ from ingestion.feedback.item import Item, ItemFault
 from ingestion.ledger_meters import LedgerMeters, Lines
 from ingestion.limits import Limits
 from ingestion.meters import Meters
+from ingestion.otlp_check import Checked, check
 from ingestion.otlp_fields import SpanFault
 from ingestion.places import Arrivals, Place, Places
 from ingestion.recording import Recording
@@ -177,7 +178,7 @@ class Intake:
             max_age_nano=None if self.limits.max_age_s is None else self.limits.max_age_s * _NANO,
             body=body,
         )
-        total, faults = await self._decode(envelope, tenant_id)
+        total, faults = await self._check(envelope, tenant_id)
         if total:
             await self._keep(tenant_id, envelope.model_copy(update={"entries": total}))
             self.meters.count(telemetry, tenant_id, total, faults)
@@ -202,15 +203,14 @@ class Intake:
         self.meters.count_feedback(tenant_id, len(items), faults)
         return items
 
-    async def _decode(self, envelope: Envelope, tenant_id: str) -> tuple[int, list[SpanFault]]:
+    async def _check(self, envelope: Envelope, tenant_id: str) -> Checked:
         with self.refusing():
             try:
                 large = len(envelope.body) > _LARGE
-                decoded = await self._run(self._decoders, envelope.spans) if large else envelope.spans()
+                return await self._run(self._decoders, check, envelope) if large else check(envelope)
             except DecodeError as error:
                 _log.warning("refused a body of tenant %s: %s", tenant_id, error)
                 raise
-        return len(decoded), [item for item in decoded if isinstance(item, SpanFault)]
 
     async def _keep(self, tenant_id: str, envelope: Envelope | FeedbackEnvelope) -> None:
         try:

@@ -12,7 +12,7 @@ the set of what arrived, and on no order.
 3. What the span says itself stands; logs add the attributes, values and evaluations that it lacks.
 4. Where some of it was withheld, the span is marked ``partly_withheld``, which keeps its trajectory out of training.
 5. A log span has a person as any span has: by its own attributes, or as the one whom its trace names among what is
-   drained with it. One that comes after its trace was drained and names nobody is withheld, and says so.
+   drained with it or of what is stored.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ import binascii
 import math
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Final
 
 from ingestion.text import MAX_DEPTH, clean, clean_bytes
@@ -25,6 +26,7 @@ _ODD_DOUBLES: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math
 _INT_TEXT: Final = re.compile(r"-?[0-9]{1,20}")
 INT64: Final = (-(2**63), 2**63 - 1)
 UINT64: Final = (0, 2**64 - 1)
+_LONGEST_KEPT: Final = 256
 UINT32: Final = (0, 2**32 - 1)
 
 
@@ -193,11 +195,21 @@ def attributes_from_proto(items: Any, notes: set[str], depth: int = 0) -> dict[s
     """
     result: dict[str, Any] = {}
     for item in items:
-        key = clean_bytes(item.key, notes)
+        key = _plain_key(item.key)
+        if key is None:
+            key = clean_bytes(item.key, notes)
         if key in result:
             notes.add("duplicate_keys")
         result[key] = from_proto(item.value, notes, depth)
     return result
+
+
+@lru_cache(maxsize=4096)
+def _plain_key(data: bytes) -> str | None:
+    """A key that needs no cleaning; senders have few of them."""
+    notes: set[str] = set()
+    key = clean_bytes(data, notes)
+    return None if notes or len(data) > _LONGEST_KEPT else key
 
 
 def to_json(value: Any) -> dict[str, Any]:

@@ -74,6 +74,9 @@ def _finite(text: str) -> float:
     return value
 
 
+_DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
+
+
 def parse_json(text: str, notes: set[str]) -> Any:
     """The one JSON value that ``text`` is, cleaned.
 
@@ -82,7 +85,7 @@ def parse_json(text: str, notes: set[str]) -> Any:
 
     """
     try:
-        value = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+        value = _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
         raise NotJson(str(error)) from error
     return value if _is_plain(text) else clean_value(value, notes)

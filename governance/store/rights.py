@@ -80,6 +80,12 @@ class Rights:
         with self._kit.db.read() as connection:
             return bool(suppressed(connection, {(tenant_id, subject)}, None))
 
+    def suppressed(self, tenant_id: str, subjects: Iterable[str]) -> set[str]:
+        """Those of the people who were erased."""
+        with self._kit.db.read() as connection:
+            found = suppressed(connection, {(tenant_id, subject) for subject in subjects}, None)
+        return {subject for _, subject in found}
+
     def contract_at(self, tenant_id: str, as_of: datetime) -> Contract | None:
         """The tenant's contract that holds at ``as_of`` as far as was known then."""
         with self._kit.db.read() as connection:

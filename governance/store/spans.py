@@ -84,6 +84,17 @@ class Spans:
             verdicts = rights.read_verdicts(connection, purpose, people, now)
         return [span for span, owner in zip(spans, owners, strict=True) if verdicts[tenant_id, owner].allowed]
 
+    def people(self, tenant_id: str, trace_ids: Iterable[str]) -> dict[str, str]:
+        """Trace id to the one person whom its stored spans identify; no entry where they identify none or several."""
+        row = SpansRow
+        found: dict[str, set[str]] = {}
+        with self._kit.db.read() as connection:
+            for _, part in by_tenant((tenant_id, trace_id) for trace_id in trace_ids):
+                mine = (row.tenant_id == tenant_id, row.trace_id.in_(part), row.subject != UNKNOWN_SUBJECT)
+                for trace_id, subject in connection.execute(select(row.trace_id, row.subject).where(*mine).distinct()):
+                    found.setdefault(trace_id, set()).add(subject)
+        return {trace_id: subjects.pop() for trace_id, subjects in found.items() if len(subjects) == 1}
+
     def dirty_traces(self) -> list[DirtyTrace]:
         """The traces that changed since they were last assembled, by (tenant, trace)."""
         row = TraceVersionRow

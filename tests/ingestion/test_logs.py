@@ -232,15 +232,28 @@ def test_whichever_arrives_first_the_trajectory_is_the_same(tmp_path: Path, firs
     mill.close()
 
 
-def test_logs_that_come_after_their_span_was_drained_and_name_nobody_are_withheld_visibly(mill: Mill) -> None:
+def test_logs_that_come_after_their_span_was_drained_belong_to_the_person_of_its_trace(mill: Mill) -> None:
     mill.contract()
     mill.send(*run_of())
     mill.drain.run()
     send_logs(mill, *[one | {"traceId": "a" * 32} for one in SINGLE])
     mill.drain.run()
     (trajectory,) = mill.trajectories(Purpose.COMPLY)
+    assert "withheld" not in trajectory.incomplete
+    assert mill.line().withheld == 0
+    spans = mill.store.spans.trace("acme", "a" * 32, Purpose.COMPLY)
+    assert {item.subject for item in spans} == {mill.door.subject("acme", "ann@example.org")}
+
+
+def test_logs_of_a_trace_that_names_nobody_are_withheld_visibly(mill: Mill) -> None:
+    mill.contract()
+    mill.send(*run_of(user=None))
+    mill.drain.run()
+    send_logs(mill, *[one | {"traceId": "a" * 32} for one in SINGLE])
+    mill.drain.run()
+    (trajectory,) = mill.trajectories(Purpose.COMPLY)
     assert "withheld" in trajectory.incomplete
-    assert mill.line().withheld == 3
+    assert mill.line().withheld == 5
 
 
 def test_the_ledger_counts_records_that_are_refused(mill: Mill) -> None:
