@@ -7,6 +7,7 @@ is found in it: the name of the column that holds the keyed hash, ``refs`` (thro
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zlib
 from dataclasses import dataclass
@@ -97,6 +98,41 @@ class Packed(TypeDecorator[Any]):
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> Any:  # noqa: ARG002
         """Back to a JSON value."""
         return None if value is None else json.loads(zlib.decompress(value))
+
+
+class Name(TypeDecorator[str]):
+    """A text of which only equality matters: the first eight bytes of its SHA-256. It goes in and does not come out."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> bytes | None:  # noqa: ARG002
+        """To bytes; None is SQL's NULL."""
+        return None if value is None else name_bytes(value)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002
+        """The bytes, as ``name_bytes`` gives them."""
+        return value if value is None else bytes(value)
+
+
+def name_bytes(text: str) -> bytes:
+    """What stands for a text in a column of ``Name``."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8]
+
+
+class Hex(TypeDecorator[str]):
+    """Hex digits as the bytes that they are."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> bytes | None:  # noqa: ARG002
+        """To bytes; None is SQL's NULL."""
+        return None if value is None else bytes.fromhex(value)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> str | None:  # noqa: ARG002
+        """Back to digits."""
+        return None if value is None else bytes(value).hex()
 
 
 class Base(DeclarativeBase):

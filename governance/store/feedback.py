@@ -79,17 +79,15 @@ class FeedbackStore:
         """
         return self._kit.db.run(lambda connection: self._put(connection, deliveries, reassemble=reassemble))
 
-    def name_responses(self, traces: Mapping[TraceKey, Mapping[str, str]]) -> None:
-        """Make the response ids of traces known, each with its span. Call it before ``of_traces``, in one transaction.
+    def name_responses(self, traces: Mapping[TraceKey, Collection[str]]) -> None:
+        """Make the response ids of traces known. Call it before ``of_traces``, in one transaction.
 
         Both sides take the locks of the ids, so feedback that is stored meanwhile either sees the trace or is seen.
         """
-        expires_at = self._kit.expires(ResponseRow)
-        names = ("tenant_id", "trace_id", "response_id", "span_id", "expires_at")
         rows = [
-            dict(zip(names, (*key, response_id, span_id, expires_at), strict=True))
-            for key, responses in sorted(traces.items())
-            for response_id, span_id in sorted(responses.items())
+            {"tenant_id": tenant_id, "trace_id": trace_id, "response_id": response_id}
+            for (tenant_id, trace_id), responses in sorted(traces.items())
+            for response_id in sorted(responses)
         ]
 
         def work(connection: Connection) -> None:

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, select
 from governance.records.feedback import Statement, StatementRef
 from governance.records.trajectory import UNKNOWN_SUBJECT
 from governance.store import trajectories
+from governance.store.base import name_bytes
 from governance.store.blocks import TraceKey, by_tenant
 from governance.store.tables_feedback import ResponseRow
 from governance.store.tables_traces import TrajectoryRow
@@ -62,8 +63,9 @@ def response_traces(connection: Connection, names: Iterable[Name]) -> dict[Name,
     for tenant, part in by_tenant(names):
         row = ResponseRow
         statement = select(row.response_id, row.trace_id).where(row.tenant_id == tenant, row.response_id.in_(part))
-        for response_id, trace_id in connection.execute(statement):
-            found[tenant, response_id].add((tenant, trace_id))
+        named = {name_bytes(name): name for name in part}
+        for response, trace_id in connection.execute(statement):
+            found[tenant, named[response]].add((tenant, trace_id))
     return found
 
 

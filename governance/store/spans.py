@@ -25,6 +25,7 @@ from governance.store.chunks import chunks
 from governance.store.held import Held, held_traces, write_rows
 from governance.store.kit import Kit
 from governance.store.signals import drop_signals, put_signals
+from governance.store.tables_feedback import ResponseRow
 from governance.store.tables_traces import MentionRow, SpansRow, TraceVersionRow
 from governance.store.trajectories import put_runs
 
@@ -202,7 +203,7 @@ def _write_mentions(connection: Connection, changed: Mapping[TraceKey, Held]) ->
 
 
 def delete_spans(connection: Connection, keys: Iterable[RowKey]) -> int:
-    """Delete rows of spans, and mentions and counters of traces that have none left; how many spans they held.
+    """Delete rows of spans, and what hangs on traces that have none left; how many spans they held.
 
     Their words are left to ``release.tidy``.
     """
@@ -214,8 +215,9 @@ def delete_spans(connection: Connection, keys: Iterable[RowKey]) -> int:
         gone += sum(connection.scalars(select(row.size).where(named)))
         connection.execute(delete(row).where(named))
     for tenant_id, traces in by_tenant((tenant, trace) for tenant, trace, _ in wanted):
-        for table in (TraceVersionRow, MentionRow):
-            left = select(row.number).where(row.tenant_id == table.tenant_id, row.trace_id == table.trace_id)
-            mine = (table.tenant_id == tenant_id, table.trace_id.in_(traces))
-            connection.execute(delete(table).where(*mine, ~left.exists()))
+        left = select(row.trace_id).where(row.tenant_id == tenant_id, row.trace_id.in_(traces)).distinct()
+        without = sorted(set(traces) - set(connection.scalars(left)))
+        for table in (TraceVersionRow, MentionRow, ResponseRow):
+            mine = (table.tenant_id == tenant_id, table.trace_id.in_(without))
+            connection.execute(delete(table).where(*mine))
     return gone

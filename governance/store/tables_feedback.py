@@ -12,7 +12,7 @@ from sqlalchemy import ForeignKeyConstraint, Index
 from sqlalchemy.orm import Mapped, mapped_column
 
 from governance.records.retention import RetentionClass
-from governance.store.base import Base, Json, Utc
+from governance.store.base import Base, Hex, Json, Name, Utc
 
 
 class FeedbackRow(Base):
@@ -34,7 +34,7 @@ class FeedbackRow(Base):
     subject: Mapped[str]
     """``unknown`` belongs to the person of what it is about."""
     trace_id: Mapped[str | None]
-    response_id: Mapped[str | None]
+    response_id: Mapped[Any] = mapped_column(Name, nullable=True)
     session_id: Mapped[str | None]
     at: Mapped[datetime] = mapped_column(Utc)
     body: Mapped[Any] = mapped_column(Json)
@@ -83,14 +83,13 @@ class FeedbackSealedRow(Base):
 
 
 class ResponseRow(Base):
-    """Which span a response id is of, so that feedback that names only the response finds its trace."""
+    """Which trace a response id is in, so that feedback that names only the response finds it."""
 
     __tablename__ = "responses"
     __table_args__ = (Index(None, "tenant_id", "trace_id"), {"sqlite_with_rowid": False})
     retention_class = RetentionClass.CONTENT
-    subject_path = "none: ids of model calls, deleted with their trace"
+    subject_path = "none: ids of model calls"
+    no_expiry = "dies with its trace"
     tenant_id: Mapped[str] = mapped_column(primary_key=True)
-    response_id: Mapped[str] = mapped_column(primary_key=True)
-    trace_id: Mapped[str] = mapped_column(primary_key=True)
-    span_id: Mapped[str] = mapped_column(primary_key=True)
-    expires_at: Mapped[datetime] = mapped_column(Utc, index=True)
+    response_id: Mapped[Any] = mapped_column(Name, primary_key=True)
+    trace_id: Mapped[str] = mapped_column(Hex, primary_key=True)
