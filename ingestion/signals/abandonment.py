@@ -6,8 +6,8 @@
    that states why it stopped, and no answer, held back what its model said.
 3. ``ends_on_customer``: the last words are the customer's, and they are no farewell.
 4. ``ends_on_tool_call``: the last thing that the agent said asks for a tool, and no answer came after.
-Only of a run whose root is there and has ended, and whose words are there: neither withheld, nor the repr of an object.
-Evidence: the root, and the span of the last turn.
+Only of a run whose root is there and has ended, and whose words are all there: an answer that was withheld, dropped, or
+written as the repr of an object is no missing one. Evidence: the root, and the span of the last turn.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from governance.records.message import ToolCallPart
 from governance.records.signal import Signal, SignalKind
 from governance.records.trajectory import Actor, ToolInvocation, Turn
 from ingestion import actors
-from ingestion.dialects.messages import REPR
 from ingestion.signals.case import Case
 
 NO_ANSWER: Final = "no_answer"
+_UNHEARD: Final = frozenset({"withheld", "dropped_attributes", "dropped_events", "missing_index", "python_repr"})
+"""Gaps in which an answer may have been lost."""
 _TALKING: Final = ("invoke_agent", "invoke_workflow", "chat", None)
 _ENDING: Final = frozenset(
     {"submit", "final", "answer", "finish", "reply", "respond", "done", "complete", "completion", "transfer", "handoff",
@@ -42,7 +43,9 @@ _FAREWELL_LENGTH: Final = 80
 def abandonment(case: Case) -> Iterator[Signal]:
     """At most one."""
     root = case.tree.root
-    if root is None or not root.span.end_unix_nano or root.content is None or REPR in root.content.flags:
+    if root is None or not root.span.end_unix_nano or root.content is None:
+        return
+    if not _UNHEARD.isdisjoint(case.trajectory.incomplete):
         return
     if actors.takeovers(case.tree):
         return
