@@ -16,8 +16,10 @@ from governance.errors import NotFound, PurposeDenied, StoreError
 from governance.records.content import AdmittedSpan, Evaluation, SpanContent
 from governance.records.ledger import Fate
 from governance.records.message import Message, Role, ToolCallPart, text_message
+from governance.records.outline import RunOutline
 from governance.records.rights import Basis, ConsentStatus, Purpose, Reason, Suppression
 from governance.records.trajectory import UNKNOWN_SUBJECT, Subagent
+from governance.records.usage import CostBasis, Usage
 from governance.store import Store
 from governance.store.blocks import SHARED
 from governance.store.spans import Assembled, Traces
@@ -333,6 +335,18 @@ def test_signals_follow_their_person(store: Store) -> None:
     window = (["acme"], T0, T1 + DAY)
     assert store.signals.list(Purpose.IMPROVE_HARNESS, *window) == (signals[0],)
     assert store.signals.list(Purpose.COMPLY, *window) == tuple(signals)
+
+
+def test_outlines_are_the_newest_runs_without_their_words(store: Store) -> None:
+    store.rights.add_contract(contract())
+    store.rights.add_consents([*consents(person(1)), *consents(person(2))])
+    usage = Usage(input_tokens=9, cost=0.5, currency="EUR", cost_basis=CostBasis.PRICED)
+    runs = [trajectory(n, subject=person(min(n, 3)), usage=usage, incomplete=("open_span",)) for n in (1, 2, 3)]
+    store.trajectories.put_all([*runs, trajectory(4, subject=person(1), tenant="bolt")])
+    known = store.trajectories.outlines(Purpose.DEBUG, "acme", 9)
+    assert known == (RunOutline.of(runs[0]), RunOutline.of(runs[1])), "nobody may read the third person's"
+    assert store.trajectories.outlines(Purpose.COMPLY, "acme", 2) == tuple(map(RunOutline.of, runs[1:]))
+    assert runs[0].turns[0].message.text not in str(known)
 
 
 def test_a_read_to_comply_is_always_logged(store: Store) -> None:
