@@ -35,7 +35,7 @@ from governance.store import Store
 from ingestion.assembler import Assembler
 from ingestion.batch import Group, chunks, items, read_groups
 from ingestion.commit import together
-from ingestion.errors import SegmentCorrupt, SpoolError
+from ingestion.errors import SpoolError
 from ingestion.feedback.admission import Admission, AdmittedFeedback
 from ingestion.feedback.joining import Joining
 from ingestion.garbage import rarely_collected
@@ -63,7 +63,7 @@ class DrainReport(Record):
     waiting: int = 0
     """Sealed segments that wait for the roots of their traces."""
     corrupt: int = 0
-    """Segments that fail their checks and were left where they are."""
+    """Segments that fail their checks, or whose key is another, and were left where they are."""
     received: int = 0
     fates: dict[str, int] = {}
     """Fate to count."""
@@ -141,9 +141,9 @@ class Drain:
         for position, segment_id in enumerate(mine, 1):
             try:
                 self._segment(segment_id, owners, total, fates)
-            except SegmentCorrupt:
+            except SpoolError:
                 total["corrupt"] += 1
-                _log.exception("segment %s is damaged and stays in the spool", segment_id)
+                _log.exception("segment %s cannot be read and stays in the spool", segment_id)
             tell(f"segment {position}/{len(mine)}")
         self._feedback.settle()
         self._assemble(total, tell)

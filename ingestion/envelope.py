@@ -74,5 +74,5 @@ class Envelope(Record):
                 entries=fields.get("entries"),
                 body=body,
             )
-        except (NotJson, KeyError, TypeError, ValueError) as error:
+        except (NotJson, AttributeError, KeyError, TypeError, ValueError) as error:
             raise SpoolError("a spool record without an envelope") from error

@@ -70,7 +70,7 @@ class FeedbackEnvelope(Record):
         try:
             fields = parse_json(head.decode(), set())
             return FeedbackEnvelope(received_unix_nano=fields["received"], entries=fields.get("entries"), body=body)
-        except (NotJson, KeyError, TypeError, ValueError) as error:
+        except (NotJson, AttributeError, KeyError, TypeError, ValueError) as error:
             raise SpoolError("a record of feedback without an envelope") from error
 
 

@@ -351,3 +351,27 @@ def test_an_unknown_person_is_withheld_in_a_tenant_with_a_contract(mill: Mill) -
     assert mill.line().withheld == 2
     (trajectory,) = mill.trajectories()
     assert trajectory.subject == UNKNOWN_SUBJECT
+
+
+@pytest.mark.parametrize("damage", ["bytes", "key", "other spool key"])
+def test_a_segment_that_cannot_be_read_costs_no_other(tmp_path: Path, damage: str) -> None:
+    mill = Mill(tmp_path)
+    mill.contract()
+    mill.send(*run_of("a" * 32))
+    mill.send(*run_of("b" * 32))
+    mill.spool.seal()
+    (first,) = mill.spool.sealed()
+    path = mill.spool.folder / (f"{first}.key" if damage == "key" else f"{first}.seg")
+    data = bytearray(path.read_bytes())
+    data[20] ^= 1
+    if damage == "other spool key":
+        mill.spool.close()
+        mill.spool = mill.drain._spool = Spool(tmp_path / "spool", DerivedKeyProvider("new"), mill.clock, SeededIds())
+    else:
+        path.write_bytes(bytes(data))
+    mill.send(*run_of("c" * 32))
+    report = mill.drain.run()
+    assert (report.corrupt, report.fates) == (1, {"stored": 2})
+    assert list(mill.spool.sealed()) == [first]
+    assert [one.trace_id for one in mill.trajectories()] == ["c" * 32]
+    mill.close()
