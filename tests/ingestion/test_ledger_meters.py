@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -147,3 +148,14 @@ def test_a_day_that_does_not_balance_is_seen(tmp_path: Path) -> None:
     text = book.meters(tmp_path / "spool").text().decode()
     assert samples(text, "tidemill_ledger_unbalanced_days") == {("acme",): 1}
     store.close()
+
+
+def test_the_table_of_metrics_is_the_metrics(tmp_path: Path, root: Path) -> None:
+    there: dict[str, list[str]] = {}
+    for collector in Book().meters(tmp_path).registry._collector_to_names:
+        for family in collector.describe():  # type: ignore[attr-defined] # every collector here describes itself
+            name = f"{family.name}_total" if family.type == "counter" else family.name
+            there[name] = list(getattr(family if isinstance(collector, LedgerMeters) else collector, "_labelnames", ()))
+    page = (root / "docs" / "engineers.md").read_text()
+    rows = re.findall(r"^\| `(tidemill_\w+)` \|([\w, ]*)\|", page, re.MULTILINE)
+    assert {name: cell.replace(",", " ").split() for name, cell in rows} == there
