@@ -110,6 +110,7 @@ def _call(call: ToolInvocation) -> dict[str, Any]:
         "result": call.result,
         "error": call.error,
         "error_type": call.error_type,
+        "error_kind": None if call.error_kind is None else call.error_kind.value,
         "actor": call.actor.value,
         "at": call.started_at.isoformat(),
         "span_id": call.span_id,

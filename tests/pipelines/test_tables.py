@@ -16,6 +16,8 @@ from pipelines.importing import ingest
 from pipelines.settings import load_settings
 from pipelines.wiring import Mill
 from tests.ingestion.import_documents import DOCUMENTS, TRACE
+from tests.ingestion.otlp_bodies import TRACE as OTLP_TRACE
+from tests.ingestion.otlp_bodies import body, span_json
 from tests.pipelines.test_ingest import contract, files, home, mill
 
 __all__ = ["home", "mill"]
@@ -56,6 +58,7 @@ def test_process_rules_reach_the_runs(tmp_path: Path, monkeypatch: pytest.Monkey
         told = show(ruled.store, f"acme/{TRACE}", Purpose.DEBUG, ruled.clock.now())
     (breach,) = [one for one in told["signals"] if one["kind"] == "policy_breach"]
     (call,) = told["tool_calls"]
+    assert (call["error"], call["error_type"], call["error_kind"]) == (None, None, None)
     assert (breach["label"], breach["span_ids"]) == ("no_hours", [call["span_id"]])
     assert breach["detail"] == {"what": "hours was called", "reason": "Look at the door."}
 
@@ -73,3 +76,16 @@ def test_a_table_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "absent.toml").write_text("rule = ")
     with pytest.raises(TableError, match=r"TIDEMILL_PROCESS_RULES: .*not TOML"):
         tables.process_rules(load_settings())
+
+
+def test_a_refused_call_is_shown_with_its_kind(tmp_path: Path, mill: Mill) -> None:
+    contract(mill)
+    attributes = {
+        "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "hours", "user.id": "C-7",
+        "gen_ai.tool.call.arguments": "{}", "gen_ai.tool.call.result": '{"error": "Too many requests"}',
+    }  # fmt: skip
+    ingest(mill, "acme", files(tmp_path, otlp=body(span_json(1, attributes=attributes))))
+    told = show(mill.store, f"acme/{OTLP_TRACE}", Purpose.DEBUG, mill.clock.now())
+    (call,), (signal,) = told["tool_calls"], told["signals"]
+    assert (call["error"], call["error_type"], call["error_kind"]) == ("Too many requests", None, "rate_limit")
+    assert (signal["kind"], signal["label"], signal["span_ids"]) == ("tool_error", "rate_limit", [call["span_id"]])
