@@ -17,7 +17,7 @@ class Spot(NamedTuple):
     end: int
 
 
-def spot(known: Sequence[int], given: Sequence[int]) -> Spot | None:
+def spot(known: list[int], given: list[int]) -> Spot | None:
     """Where the end of ``known`` stands in ``given``; None where it does not.
 
     In this order: the whole of ``known`` first in ``given``; the longest end of it first in ``given``; the longest end
@@ -26,10 +26,10 @@ def spot(known: Sequence[int], given: Sequence[int]) -> Spot | None:
     if not known or not given:
         return None
     size = len(known)
-    if list(given[:size]) == list(known):
+    if given[:size] == known:
         return Spot(0, size)
     for start in range(max(0, size - len(given)), size):
-        if known[start] == given[0] and list(known[start:]) == list(given[: size - start]):
+        if known[start] == given[0] and known[start:] == given[: size - start]:
             return Spot(0, size - start)
     best: Spot | None = None
     for end in range(len(given), 0, -1):
@@ -50,13 +50,12 @@ def _common_end(first: Sequence[int], second: Sequence[int]) -> int:
 def woven(known: Sequence[int], given: Sequence[int]) -> list[int | None]:
     """For each of ``given`` its place in ``known``, places ascending; None where it has none."""
     places: list[int | None] = []
-    start = 0
+    present, start = set(known), 0
     for number in given:
         try:
-            place = known.index(number, start)
+            place = known.index(number, start) if number in present else None
         except ValueError:
-            places.append(None)
-            continue
+            place = None
         places.append(place)
-        start = place + 1
+        start = start if place is None else place + 1
     return places

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterable
+from operator import is_
 from typing import Any, NamedTuple
 
 from governance.records.message import Message, Part, Role, TextPart, ToolCallPart, ToolResultPart
@@ -41,6 +42,13 @@ class Atom(NamedTuple):
         return "\n".join(part.text for part in self.parts if isinstance(part, TextPart))
 
 
+class History(NamedTuple):
+    """What a list of messages says, in order. Neither list is ever changed."""
+
+    atoms: list[Atom]
+    symbols: list[int]
+
+
 def runs(atoms: Iterable[Atom]) -> list[int]:
     """For each of these neighbours the number of its run."""
     found: list[int] = []
@@ -61,11 +69,18 @@ class Atoms:
         self._messages: dict[int, tuple[Atom, ...]] = {}
         self._same: dict[Hashable, tuple[Message, tuple[Atom, ...]]] = {}
         """The latest message of one part by its text or its call's id: most messages are it again."""
+        self._last: tuple[tuple[Message, ...], History] = (), History([], [])
 
-    def all(self, messages: Iterable[Message]) -> list[Atom]:
-        """What the messages say, in order."""
-        known, of = self._messages, self.of
-        return [atom for message in messages for atom in (known.get(id(message)) or of(message))]
+    def history(self, messages: tuple[Message, ...]) -> History:
+        """What the messages say. Most histories begin with the one before: of those only the end is looked at."""
+        last, held = self._last
+        size = len(last)
+        if size > len(messages) or not all(map(is_, last, messages)):
+            size, held = 0, History([], [])
+        new = [atom for message in messages[size:] for atom in self.of(message)]
+        made = History(held.atoms + new, held.symbols + [atom.symbol for atom in new]) if new else held
+        self._last = messages, made
+        return made
 
     def of(self, message: Message) -> tuple[Atom, ...]:
         """The atoms of one message."""

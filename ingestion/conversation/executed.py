@@ -1,8 +1,6 @@
 """The executed calls of a trace, each once, whether a tool's span shows them, messages do, or both.
 
-1. A tool's span is a call that a message of its scope asked for: by the id of the call and its name; else by name and
-   arguments; else by name where one of them has no arguments; else by what the names have in common after a prefix
-   (``server__tool``, ``module.tool``). Each call and each span is taken once, in order.
+1. A tool's span is a call that a message of its scope asked for (``matching``). Each call and each span is taken once.
 2. What either form lacks (id, arguments, answer) comes from the other; so do the named arguments of a call whose span
    has only a bare value, as LangChain writes a single argument. An answer that only the span has becomes a turn after
    its call.
@@ -15,9 +13,9 @@
 
 from __future__ import annotations
 
-import re
+from bisect import bisect_right
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
 from governance.records.base import from_unix_nano
 from governance.records.content import AdmittedSpan
@@ -26,12 +24,11 @@ from governance.records.trajectory import Actor, ToolInvocation
 from ingestion.actors import actor
 from ingestion.calls import call_id, invocation, tool_spans
 from ingestion.conversation.asked import Asked, asked_in
-from ingestion.conversation.atoms import Atoms, frozen
+from ingestion.conversation.atoms import Atoms
+from ingestion.conversation.matching import Open
 from ingestion.conversation.scopes import CHAT, Scope, Scopes
 from ingestion.conversation.thread import Entry, Thread
 from ingestion.tree import Tree
-
-_PREFIX: Final = re.compile(r"[./:]|__")
 
 
 class Executed:
@@ -44,6 +41,8 @@ class Executed:
         self._strays: dict[int, list[Entry]] = {}
         for thread in threads:
             self._asked[id(thread)], self._strays[id(thread)] = asked_in(thread)
+        self._open = {thread_id: Open(asked) for thread_id, asked in self._asked.items()}
+        self._made: dict[str, ToolInvocation] = {}
         self._models: dict[int, list[int]] | None = None
         spans = tool_spans(tree)
         pairs = [(item, self._match(item)) for item in spans]
@@ -63,23 +62,11 @@ class Executed:
         return thread if thread is not None and id(thread) in self._asked else self._scopes.main_thread
 
     def _match(self, item: AdmittedSpan) -> Asked | None:
-        open_ = [one for one in self._asked[id(self.thread(item))] if not one.executed]
-        made, id_ = invocation(item, self._tree), call_id(item)
-        given = frozen(made.arguments)
-        fresh = [one for one in open_ if not one.entry.earlier]
-        tiers = (
-            (one for one in (*fresh, *open_) if id_ and one.part.id == id_ and _alike(one.part.name, made.name)),
-            (one for one in fresh if one.part.name == made.name and frozen(one.part.arguments) == given),
-            (one for one in fresh if one.part.name == made.name and None in (made.arguments, one.part.arguments)),
-            (one for one in fresh if _alike(one.part.name, made.name) and frozen(one.part.arguments) == given),
-        )
-        found = next((one for tier in tiers for one in tier), None)
-        if found is not None:
-            found.executed = True
-        return found
+        made = self._made[item.span.span_id] = invocation(item, self._tree)
+        return self._open[id(self.thread(item))].take(made, call_id(item))
 
     def _invocation(self, item: AdmittedSpan, asked: Asked | None) -> ToolInvocation:
-        made = invocation(item, self._tree)
+        made = self._made[item.span.span_id]
         if asked is None:
             return made
         lacking: dict[str, Any] = {}
@@ -127,7 +114,7 @@ class Executed:
 
     def _answer(self, item: AdmittedSpan, id_: str) -> Entry | None:
         """The turn of a tool's answer; None where its span holds none."""
-        made = invocation(item, self._tree)
+        made = self._made[item.span.span_id]
         response = made.result if made.error is None else {"error": made.error}
         if item.content is None or response is None:
             return None
@@ -164,8 +151,8 @@ class Executed:
             for span_id, one in self._tree.spans.items():
                 if self._tree.operation(span_id) == CHAT:
                     self._models.setdefault(id(self.thread(one)), []).append(one.span.start_unix_nano)
-        starts = self._models.get(id(self.thread(item)), [])
-        return sum(1 for start in starts if start <= item.span.start_unix_nano)
+        # A tree's spans are in order of their start.
+        return bisect_right(self._models.get(id(self.thread(item)), []), item.span.start_unix_nano)
 
     def _unasked(self, group: list[AdmittedSpan]) -> None:
         thread = self.thread(group[0])
@@ -175,7 +162,7 @@ class Executed:
             place -= 1
         answers = []
         for item in group:
-            made = invocation(item, self._tree)
+            made = self._made[item.span.span_id]
             part = ToolCallPart(id=made.call_id, name=made.name, arguments=made.arguments)
             atom = self._atoms.of(Message(role=Role.ASSISTANT, parts=(part,)))[0]
             key = (group[0].span.span_id, "asked")
@@ -196,11 +183,6 @@ class Executed:
         if found is not None:
             strays.remove(found)
         return found is not None
-
-
-def _alike(first: str, second: str) -> bool:
-    """Whether two names name one tool: equal, or equal after a prefix."""
-    return first == second or not (first and second) or _PREFIX.split(first)[-1] == _PREFIX.split(second)[-1]
 
 
 def _last_of(thread: Thread, entry: Entry) -> int:

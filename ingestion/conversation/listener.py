@@ -11,17 +11,21 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from governance.records.content import AdmittedSpan
 from governance.records.message import Role
 from governance.records.trajectory import Actor
 from ingestion.actors import actor, is_human
-from ingestion.conversation.atoms import Atom, Atoms, runs
+from ingestion.conversation.atoms import Atom, Atoms, History, runs
 from ingestion.conversation.scopes import CHAT, Scope, Scopes, settle
 from ingestion.conversation.telling import Moment, moments, speakers
 from ingestion.conversation.thread import Entry, Heard, Thread
 from ingestion.log_records import LOG_EVENT
 from ingestion.session_events import is_prompt
 from ingestion.tree import Tree
+
+NOTHING: Final = History([], [])
 
 
 class Listener:
@@ -35,8 +39,9 @@ class Listener:
         self._tree = tree
         self._atoms = atoms
         self._places: dict[str, tuple[Thread, int]] = {}
-        self._given: dict[tuple[int, ...], list[AdmittedSpan]] = {}
-        """Model calls by what they were given."""
+        self._given: dict[tuple[int, int], list[tuple[AdmittedSpan, list[int]]]] = {}
+        """Model calls with what they were given, by its length and end."""
+        self._twins: dict[str, set[str]] = {}
         spoken = speakers(tree)
         self._note_repeats(spoken)
         self._inner = _inner(tree, spoken)
@@ -63,7 +68,8 @@ class Listener:
 
     def _hear(self, moment: Moment) -> None:
         item, scope = moment.item, self.scopes.of(moment.item)
-        pieces = self._atoms.all(item.content.input) if item.content else []
+        history = self._atoms.history(item.content.input) if item.content else NOTHING
+        pieces = history.atoms
         if not pieces:
             if scope.thread is not None:
                 self._places[item.span.span_id] = scope.thread, len(scope.thread.entries)
@@ -71,14 +77,14 @@ class Listener:
         thread = settle(scope, pieces)
         repeats = not is_prompt(item.span.name)
         if self._is_chat(item):
-            self._given.setdefault(tuple(piece.symbol for piece in pieces), []).append(item)
+            self._told(item, history)
             thread, scope, repeats = self._called(item, scope, thread, pieces)
         elif not is_human(item):
             scope.states = scope.states or any(piece.role is Role.USER for piece in pieces)
         heard = Heard(
             span_id=item.span.span_id,
             at=moment.at,
-            pieces=pieces,
+            history=history,
             stated=not self._is_chat(item),
             repeats=repeats,
             customers=scope.customers,
@@ -106,12 +112,12 @@ class Listener:
 
     def _say(self, moment: Moment) -> None:
         item = moment.item
-        pieces = self._atoms.all(item.content.output) if item.content else []
+        pieces = [atom for one in item.content.output for atom in self._atoms.of(one)] if item.content else []
         if not pieces:
             return
         scope, id_ = self.scopes.of(item), item.span.span_id
         thread, start = self._places.get(id_) or (settle(scope, pieces), 0)
-        inner: frozenset[str] | None = self._inner.get(id_, frozenset()) | self._twins(item)
+        inner: frozenset[str] | None = self._inner.get(id_, frozenset()) | self._twins.get(id_, set())
         if any(piece.role is Role.USER for piece in pieces):
             start, inner = 0, None  # the whole conversation
         speaker = actor(item, self._tree)
@@ -128,14 +134,14 @@ class Listener:
             )
             start = thread.say(entry, start, inner)
 
-    def _twins(self, item: AdmittedSpan) -> frozenset[str]:
-        """The spans that tell of the same call of a model, beside this one."""
-        if not self._is_chat(item) or item.content is None:
-            return frozenset()
-        given = tuple(piece.symbol for piece in self._atoms.all(item.content.input))
-        return frozenset(
-            one.span.span_id for one in self._given.get(given, ()) if one is not item and _same_call(one, item)
-        )
+    def _told(self, item: AdmittedSpan, history: History) -> None:
+        """Note what a model call was given, with the calls that were given the same at the same time."""
+        others = self._given.setdefault((len(history.symbols), history.symbols[-1]), [])
+        for one, given in others:
+            if given == history.symbols and _same_call(one, item):
+                self._twins.setdefault(item.span.span_id, set()).add(one.span.span_id)
+                self._twins.setdefault(one.span.span_id, set()).add(item.span.span_id)
+        others.append((item, history.symbols))
 
 
 def _same_call(first: AdmittedSpan, second: AdmittedSpan) -> bool:

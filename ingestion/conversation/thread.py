@@ -18,7 +18,7 @@ from typing import Final
 from governance.records.message import Role, ToolCallPart
 from governance.records.trajectory import Actor
 from ingestion.conversation.alignment import Spot, spot, woven
-from ingestion.conversation.atoms import Atom, runs
+from ingestion.conversation.atoms import Atom, History, runs
 
 _LEAST: Final = 2
 """Letters of a question that can be told inside of another text."""
@@ -48,7 +48,7 @@ class Heard:
 
     span_id: str
     at: int
-    pieces: list[Atom]
+    history: History
     stated: bool
     """Given to an agent, or told of as the customer's prompt; else given to a model."""
     repeats: bool
@@ -85,8 +85,7 @@ class Thread:
 
     def hear(self, heard: Heard) -> int:
         """Add what is new in a history; where in the thread what is said next may stand already."""
-        pieces = heard.pieces
-        given = [piece.symbol for piece in pieces]
+        pieces, given = heard.history
         first = not self.begun
         self.begun = self.begun or not heard.stated
         if not self.entries:
@@ -126,16 +125,16 @@ class Thread:
         self._put(place + 1, entry)
 
     def _continue(self, heard: Heard, found: Spot, *, first: bool) -> None:
-        before = heard.pieces[: found.start]
+        before = heard.history.atoms[: found.start]
         if first and any(piece.role is Role.ASSISTANT for piece in before):
             self._insert(len(self.entries) - (found.end - found.start), heard, before, len(before))
-        self._insert(len(self.entries), heard, heard.pieces[found.end :], 0)
+        self._insert(len(self.entries), heard, heard.history.atoms[found.end :], 0)
 
     def _lay_over(self, heard: Heard, places: list[int | None], *, first: bool) -> int:
         """Put what has no place between its neighbours; the place after the last piece that has one."""
         shift, last = 0, -1
         waiting: list[Atom] = []
-        for piece, place in zip(heard.pieces, places, strict=True):
+        for piece, place in zip(heard.history.atoms, places, strict=True):
             if place is None:
                 waiting.append(piece)
                 continue
