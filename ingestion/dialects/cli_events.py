@@ -47,6 +47,10 @@ _CALLS: Final = frozenset(
 )  # fmt: skip
 """What is one call of a model, done or failed."""
 EVENTS: Final = TAKEN
+STRUCTURE: Final = frozenset(
+    {"tool_name", "function_name", "duration_ms", "event.kind", "status_code", "cost_usd", "decision"}
+)
+"""Attributes of a record without its words: one of them is there wherever it tells of a call."""
 _WITHHELD: Final = ("<REDACTED>", "[REDACTED]")
 
 

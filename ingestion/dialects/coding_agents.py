@@ -17,7 +17,7 @@ from governance.records.content import SpanContent
 from governance.records.message import Message, Part, Role, ToolResultPart
 from governance.records.span import Span
 from governance.records.usage import Usage
-from ingestion.dialects.cli_events import EVENTS, TRUNCATED, read_event, read_record
+from ingestion.dialects.cli_events import EVENTS, STRUCTURE, TRUNCATED, read_event, read_record
 from ingestion.dialects.messages import (
     REASONING,
     read_arguments,
@@ -55,7 +55,7 @@ _TELLING: Final = frozenset({"span.type", "gen_ai.operation.name"})
 
 def speaks(keys: Collection[str], events: Collection[str]) -> bool:
     """Whether a span with these attributes and events may say something in this dialect."""
-    known = not _KEYS.isdisjoint(keys) or not CONTENT_EVENTS.isdisjoint(events)
+    known = not _KEYS.isdisjoint(keys) or not CONTENT_EVENTS.isdisjoint(events) or not STRUCTURE.isdisjoint(keys)
     return known or not _TELLING.isdisjoint(keys) or any(key.startswith(_CODEX) for key in keys)
 
 
