@@ -2,7 +2,8 @@
 
 Source: ``langsmith``'s OpenTelemetry exporter (``langsmith.span.kind``, ``langsmith.metadata.*``). Inputs and outputs
 are JSON of whatever ran: of a model the messages and the generations, of a tool its arguments and its answer, of a
-chain its state. Usage and the names of tools stand under the convention's own names.
+chain its state. Tokens and the names of tools stand under the convention's own names, the parts of the tokens in
+LangChain's ``usage_metadata``.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from typing import Any, Final
 from governance.records.content import SpanContent
 from governance.records.message import Role
 from governance.records.span import Span
+from governance.records.usage import Usage
 from ingestion.dialects import langchain
 from ingestion.dialects.messages import read_arguments
 from ingestion.dialects.payload import read_payload
-from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, string
+from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, count, string, structured, usage
 
 CONTENT_EVENTS: Final[frozenset[str]] = frozenset()
 _PROMPT: Final = "gen_ai.prompt"
@@ -60,5 +62,21 @@ def read(span: Span) -> SpanContent:
         operation=operation,
         input=read_payload(attributes.get(_PROMPT), Role.USER, notes),
         output=read_payload(attributes.get(_COMPLETION), Role.ASSISTANT, notes),
+        usage=_usage(attributes),
         flags=tuple(sorted(notes)),
+    )
+
+
+def _usage(attributes: dict[str, Any]) -> Usage | None:
+    stated = structured(attributes.get("langsmith.metadata.usage_metadata"), set())
+    if not isinstance(stated, dict):
+        return None
+    given, back = (stated.get(key) for key in ("input_token_details", "output_token_details"))
+    given, back = (one if isinstance(one, dict) else {} for one in (given, back))
+    return usage(
+        count(stated, "input_tokens"),
+        count(stated, "output_tokens"),
+        cache_read=count(given, "cache_read"),
+        cache_write=count(given, "cache_creation"),
+        reasoning=count(back, "reasoning"),
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tests.instrumentations.clients import shop
+from tests.instrumentations.customers import PERSON
 from tests.support.openai_server import MODEL, Script, Step
 
 FIND = ("look_up_order", {"order_id": "A-1001"})
@@ -16,17 +17,20 @@ CANCEL = ("cancel_order", {"order_id": "A-1001", "reason": 'came late, "again": 
 ANSWERS = ("On its way: two days.\nAsk mara.lind@example.org.", "Done; 42.50 € go back to you.")
 STEPS: Mapping[str, Sequence[Step]] = {
     shop.QUESTIONS[0]: (
-        Step(calls=[FIND], input_tokens=101, output_tokens=11),
-        Step(calls=[TRACK, ESTIMATE], input_tokens=151, output_tokens=23),
-        Step(text=ANSWERS[0], input_tokens=211, output_tokens=31),
+        Step(calls=[FIND], input_tokens=101, output_tokens=11, cached_tokens=32, reasoning_tokens=3),
+        Step(calls=[TRACK, ESTIMATE], input_tokens=151, output_tokens=23, cached_tokens=64, reasoning_tokens=7),
+        Step(text=ANSWERS[0], input_tokens=211, output_tokens=31, cached_tokens=96, reasoning_tokens=10),
     ),
     shop.QUESTIONS[1]: (
-        Step(calls=[CANCEL], input_tokens=263, output_tokens=17),
-        Step(text=ANSWERS[1], input_tokens=307, output_tokens=13),
+        Step(calls=[CANCEL], input_tokens=263, output_tokens=17, cached_tokens=128, reasoning_tokens=5),
+        Step(text=ANSWERS[1], input_tokens=307, output_tokens=13, cached_tokens=128, reasoning_tokens=4),
     ),
 }
-WORDS = ("Where is my order", "please cancel", "On its way", "go back to you", "came late", "depot", "delayed")
-"""Pieces of what is said, by everyone who says something: none may stand in a span's structure."""
+WORDS = (
+    "Where is my order", "please cancel", "On its way", "go back to you", "came late", "depot", "delayed", "mara.lind",
+    PERSON,
+)  # fmt: skip
+"""Pieces of what is said, by everyone who says something, and who it is: none may stand in a span's structure."""
 
 
 def script() -> Script:
@@ -43,7 +47,13 @@ def expected(question: int) -> dict[str, Any]:
         "turns": [*earlier, *turns(question)],
         "subagents": [],
         "calls": [(name, held, result(name, held), None) for name, held in asked],
-        "usage": (sum(step.input_tokens for step in steps), sum(step.output_tokens for step in steps)),
+        "usage": {
+            "input_tokens": sum(step.input_tokens for step in steps),
+            "output_tokens": sum(step.output_tokens for step in steps),
+            "cache_read_tokens": sum(step.cached_tokens for step in steps),
+            "cache_write_tokens": 0,
+            "reasoning_tokens": sum(step.reasoning_tokens for step in steps),
+        },
         "outcome": "unknown",
         "incomplete": [],
         "model": MODEL,

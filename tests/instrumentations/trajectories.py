@@ -15,6 +15,8 @@ from pipelines.cli import main
 from tests.instrumentations.conftest import EARLY, Intake
 from tests.instrumentations.customers import TENANT
 
+FIGURES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+
 
 def of_session(intake: Intake, session: str) -> list[Trajectory]:
     """The trajectories of a session, in order."""
@@ -52,7 +54,7 @@ def comparable(told: Mapping[str, Any]) -> dict[str, Any]:
         "turns": [_turn(turn) for turn in told["turns"]],
         "subagents": told["subagents"],
         "calls": [(call["name"], call["arguments"], call["result"], call["error"]) for call in told["tool_calls"]],
-        "usage": (told["usage"]["input_tokens"], told["usage"]["output_tokens"]),
+        "usage": {key: told["usage"][key] for key in FIGURES},
         "outcome": told["outcome"],
         "incomplete": told["incomplete"],
         "model": told["model"],

@@ -28,6 +28,10 @@ class Step:
     calls: Sequence[tuple[str, Mapping[str, Any]]] = ()
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
+    """Of the input."""
+    reasoning_tokens: int = 0
+    """Of the output."""
 
 
 @dataclass
@@ -174,12 +178,14 @@ class Chat:
         return "tool_calls" if self._calls else "stop"
 
     @property
-    def _usage(self) -> dict[str, int]:
+    def _usage(self) -> dict[str, Any]:
         step = self._step
         return {
             "prompt_tokens": step.input_tokens,
             "completion_tokens": step.output_tokens,
             "total_tokens": step.input_tokens + step.output_tokens,
+            "prompt_tokens_details": {"cached_tokens": step.cached_tokens},
+            "completion_tokens_details": {"reasoning_tokens": step.reasoning_tokens},
         }
 
 
@@ -219,9 +225,9 @@ class Responses:
         step = self._step
         usage = {
             "input_tokens": step.input_tokens,
-            "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+            "input_tokens_details": {"cached_tokens": step.cached_tokens, "cache_write_tokens": 0},
             "output_tokens": step.output_tokens,
-            "output_tokens_details": {"reasoning_tokens": 0},
+            "output_tokens_details": {"reasoning_tokens": step.reasoning_tokens},
             "total_tokens": step.input_tokens + step.output_tokens,
         }
         return {**self._head, "status": "completed", "output": self._items, "usage": usage}
