@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from itertools import permutations
 from pathlib import Path
@@ -27,6 +28,7 @@ from governance.records.signal import Signal
 from governance.records.trajectory import UNKNOWN_SUBJECT, Trajectory
 from governance.store import Store, feedback
 from governance.store.feedback import Delivery
+from governance.store.spans import Assembled, Traces
 from governance.store.tables_traces import TraceVersionRow
 from tests.governance.store_records import T0, T1, contract, person, signal, span, trace_id, trajectory
 from tests.governance.store_workers import latest
@@ -371,3 +373,33 @@ def test_an_erased_person_leaves_no_feedback_and_the_others_stay(store: Store) -
     assert on(store, SECOND) == [UP, UP]
     assert dirty(store) == {SECOND}, "what loses a statement is assembled again"
     assert store.signals.list(Purpose.COMPLY, ["acme"], T0, T1 + timedelta(days=1)) == ()
+
+
+@pytest.mark.parametrize("by", ["trace", "response"])
+def test_whoever_is_first_of_two_writers_the_run_gets_its_feedback(store: Store, by: str) -> None:
+    """Of the same traces at once: each feedback is seen in assembly, or its trace is to be assembled again."""
+    seen: dict[str, int] = {}
+    numbers = range(12)
+
+    def assemble(traces: Traces) -> list[Assembled]:
+        responses = {key: {f"r-{key[1]}": "1" * 16} for key in traces}
+        store.feedback.name_responses(responses)
+        found = store.feedback.of_traces(responses, Purpose.COMPLY)
+        seen.update({key[1]: len(said) for key, said in found.items()})
+        return [Assembled(trajectory(int(key[1], 16) - 1, subject=person(1)), ()) for key in traces]
+
+    def spans_come(number: int) -> None:
+        store.spans.merge([span(number, subject=person(1))], latest, assemble)
+
+    def feedback_comes(number: int) -> None:
+        named = trace_id(number)
+        target = Target(trace_id=named) if by == "trace" else Target(response_id=f"r-{named}")
+        put(store, say(f"s{number}", target=target))
+
+    with ThreadPoolExecutor(4) as pool:
+        work = [pool.submit(each, number) for number in numbers for each in (spans_come, feedback_comes)]
+        for one in work:
+            one.result()
+    again = dirty(store)
+    lost = [trace_id(number) for number in numbers if not seen[trace_id(number)] and trace_id(number) not in again]
+    assert lost == []
