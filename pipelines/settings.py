@@ -58,6 +58,7 @@ class Settings(BaseSettings):
     max_loras: int = Field(default=4, description="adapters that vLLM holds at once: champions, rollback targets, arms")
     process_rules: Path | None = Field(default=None, description="TOML of rules that the agents must keep")
     prices: Path | None = Field(default=None, description="TOML of token prices, for runs that state no cost")
+    drain_workers: int = Field(default=1, ge=1, le=64, description="processes of a drain; each masks for itself")
     record_intake: bool = Field(default=False, description="keep accepted bodies, sealed, for a replay")
 
     vllm_dtype: Literal["bfloat16", "float32", "float16"] | None = Field(

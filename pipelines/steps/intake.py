@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pipelines.draining import drain
 from pipelines.ledger import books
 from pipelines.operations import bootstrap, champion
 from pipelines.turn import Output, Turn
@@ -27,7 +28,7 @@ def base_model(mill: Mill, turn: Turn) -> Output:
 def drained(mill: Mill) -> Output:
     """Try what lies in quarantine again and drain the spool, in this order: what was released is assembled, too."""
     released = mill.quarantine.run()
-    return {**mill.drain().run(mill.tell).plain(), "quarantine": released.plain()}
+    return {**drain(mill, mill.tell).plain(), "quarantine": released.plain()}
 
 
 def trajectories(mill: Mill, turn: Turn) -> Output:
