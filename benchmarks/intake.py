@@ -1,8 +1,14 @@
-"""Intake throughput: acknowledged spans per second over loopback, through the real receiver and a real disk.
+"""Intake: acknowledged and stored spans per second beside MLflow and Phoenix, bytes on disk, growth of memory.
 
-A uvicorn process serves ``create_app`` on a free loopback port; client threads post protobuf bodies of agent spans for
-a fixed time. A span counts when the 200 for its body has arrived, which is after fsync. Afterwards every acknowledged
-span is read back from the spool and counted, so the figure is of durable spans or there is none.
+The same client sends the same requests to each server, one after the other on one machine: traces of 20 turns whose
+every model call repeats the history, texts that do not repeat between traces (``benchmarks.traces``).
+
+- The door: spans acknowledged over the time of sending. Tidemill's 200 comes after fsync; every acknowledged span is
+  found again in the database afterwards, or the run fails.
+- Stored: spans in the database over the time from the first byte sent to the last span that is there; Tidemill's count
+  as stored when their trace has its trajectory. Its drain starts when the sending ends.
+- Bytes: the database with its log after everything is stored, over the uncompressed OTLP.
+- Memory: how much the intake and the drain have grown from a tenth of ``--memory-spans`` to all of them, as a share.
 
     python -m benchmarks.intake --json
 """
@@ -11,169 +17,170 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
-import secrets
-import socket
-import statistics
+import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-import httpx
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from benchmarks.intake_drain import drained, settle
+from benchmarks.intake_memory import memory_slope
+from benchmarks.intake_servers import Mlflow, Peer, Phoenix, Server, Tidemill
+from benchmarks.traces import Traces
 
-from governance.keys import DerivedKeyProvider
-from governance.ports.clock import RandomIds, SystemClock
-from governance.records.span import Span
-from ingestion.envelope import Envelope
-from ingestion.otlp_decode import PROTOBUF
-from ingestion.receiver import create_app
-from ingestion.spool import Spool
-
-KEYS = DerivedKeyProvider("intake benchmark")
-API_KEY = "benchmark-key"
+TRACES_IN_A_REQUEST: Final = 5
+STORED_WITHIN_S: Final = 600.0
+OK: Final = 200
 
 
-def serve(folder: str, port: int) -> None:
-    """The receiver in a process of its own."""
-    import uvicorn
+class Sent(NamedTuple):
+    """What a client sent and what came of it."""
 
-    spool = Spool(Path(folder), KEYS, SystemClock(), RandomIds(), max_bytes=8 * 2**30)
-    uvicorn.run(create_app(spool, {API_KEY: "acme"}), host="127.0.0.1", port=port, log_level="error")
-    spool.close()
-
-
-def body(spans: int) -> bytes:
-    """A protobuf export of that many agent spans, about 600 bytes each."""
-    request = ExportTraceServiceRequest()
-    scoped = request.resource_spans.add().scope_spans.add()
-    now = time.time_ns()
-    text = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "Where is my order A-1001? " * 8}]}])
-    for _ in range(spans):
-        span = scoped.spans.add(name="chat tiny", kind=1, start_time_unix_nano=now, end_time_unix_nano=now + 1)
-        span.trace_id, span.span_id = secrets.token_bytes(16), secrets.token_bytes(8)
-        held = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "tiny", "gen_ai.input.messages": text}
-        for key, value in held.items():
-            span.attributes.add(key=key).value.string_value = value
-        span.attributes.add(key="gen_ai.usage.input_tokens").value.int_value = 42
-    data: bytes = request.SerializeToString()
-    return data
+    spans: int
+    bytes: int
+    seconds: float
+    refused: int
 
 
 class Load:
-    """Client threads and what they saw."""
+    """Requests, made before they are sent."""
 
-    def __init__(self, url: str, spans: int, seconds: float) -> None:
-        """Each thread posts bodies of ``spans`` spans for ``seconds``."""
-        self.url, self.spans, self.seconds = url, spans, seconds
-        self.acknowledged = 0
-        self.refused = 0
-        self.latencies: list[float] = []
-        self._guard = threading.Lock()
+    def __init__(self, requests: int, seed: int) -> None:
+        """Each holds ``TRACES_IN_A_REQUEST`` traces."""
+        traces = Traces(seed, time.time_ns() - 3600 * 10**9)
+        self.bodies = list(islice(traces.requests(TRACES_IN_A_REQUEST), requests))
+        self.spans_each = TRACES_IN_A_REQUEST * traces.spans_of_a_trace
 
-    def run(self, clients: int) -> float:
-        """Post until the time is over; returns the wall time."""
-        threads = [threading.Thread(target=self._post) for _ in range(clients)]
+    def send(self, server: Server, clients: int, seconds: float) -> Sent:
+        """Send each request once, until all are sent or the time is over."""
+        waiting = iter(self.bodies)
+        guard = threading.Lock()
+        taken: list[tuple[int, bool]] = []
+        deadline = time.perf_counter() + seconds
+
+        def client() -> None:
+            connection = HTTPConnection("127.0.0.1", server.port, timeout=120)
+            headers = {"content-type": "application/x-protobuf", **server.headers}
+            while time.perf_counter() < deadline:
+                with guard:
+                    body = next(waiting, None)
+                if body is None:
+                    return
+                connection.request("POST", "/v1/traces", body, headers)
+                answer = connection.getresponse()
+                answer.read()
+                taken.append((len(body), answer.status == OK))
+
         started = time.perf_counter()
+        threads = [threading.Thread(target=client) for _ in range(clients)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        return time.perf_counter() - started
-
-    def _post(self) -> None:
-        headers = {"x-tidemill-key": API_KEY, "content-type": PROTOBUF}
-        content = body(self.spans)
-        deadline = time.perf_counter() + self.seconds
-        with httpx.Client(timeout=30) as client:
-            while (begun := time.perf_counter()) < deadline:
-                ok = client.post(self.url, content=content, headers=headers).status_code == httpx.codes.OK
-                with self._guard:
-                    self.latencies.append(time.perf_counter() - begun)
-                    self.acknowledged += self.spans if ok else 0
-                    self.refused += 0 if ok else 1
+        took = time.perf_counter() - started
+        sizes = [size for size, accepted in taken if accepted]
+        return Sent(len(sizes) * self.spans_each, sum(sizes), took, len(taken) - len(sizes))
 
 
-def durable_spans(folder: str) -> int:
-    """What the spool holds, read back."""
-    spool = Spool(Path(folder), KEYS, SystemClock(), RandomIds())
-    spool.seal()
-    return sum(
-        isinstance(item, Span)
-        for segment_id in spool.sealed()
-        for _, payload in spool.read(segment_id)
-        for item in Envelope.unpack(payload).spans()
-    )
-
-
-def measure(seconds: float, clients: int, spans: int) -> dict[str, Any]:
-    """One measurement."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
-    with tempfile.TemporaryDirectory() as folder:
-        server = multiprocessing.get_context("spawn").Process(target=serve, args=(folder, port), daemon=True)
+def of_tidemill(load: Load, chosen: argparse.Namespace, *, masking: bool = False) -> dict[str, Any]:
+    """Tidemill's figures."""
+    with tempfile.TemporaryDirectory(prefix="tidemill-") as name:
+        server = Tidemill(Path(name))
         server.start()
         try:
-            _wait(f"http://127.0.0.1:{port}/health")
-            load = Load(f"http://127.0.0.1:{port}/v1/traces", spans, seconds)
-            wall = load.run(clients)
+            sent = load.send(server, chosen.clients, chosen.seconds)
         finally:
-            server.terminate()
-            server.join(timeout=20)
-        return _result(load, wall, clients, durable_spans(folder))
+            server.stop()
+        report, took = drained(server.folder, chosen.workers, masking=masking)
+        settle(server.folder)
+        found = server.stored()
+        if found != sent.spans or not report.balances:
+            raise SystemExit(f"{sent.spans} spans were acknowledged and {found} are stored: {report}")
+        return figures(sent, took, server) | {"drain_spans_per_second": round(sent.spans / took, 1)}
 
 
-def _wait(url: str) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        try:
-            httpx.get(url).raise_for_status()
-        except httpx.HTTPError:
+def of_peer(server: Peer, load: Load, chosen: argparse.Namespace) -> dict[str, Any]:
+    """A peer's figures."""
+    server.start()
+    try:
+        sent = load.send(server, chosen.clients, chosen.peer_seconds)
+        started = time.perf_counter()
+        while server.stored() < sent.spans and time.perf_counter() - started < STORED_WITHIN_S:
             time.sleep(0.1)
-        else:
-            return
-    raise SystemExit("the receiver did not start within a minute")
+        took = time.perf_counter() - started
+    finally:
+        server.stop()
+    return figures(sent, took, server) | {"lost": sent.spans - server.stored()}
 
 
-def _result(load: Load, wall: float, clients: int, durable: int) -> dict[str, Any]:
-    ordered = sorted(load.latencies)
+def figures(sent: Sent, storing: float, server: Server) -> dict[str, Any]:
+    """What was measured of one server."""
     return {
-        "benchmark": "intake",
-        "acknowledged_spans_per_second": round(load.acknowledged / wall, 1),
-        "acknowledged": load.acknowledged,
-        "durable": durable,
-        "every_acknowledged_span_is_durable": durable >= load.acknowledged,
-        "requests": len(ordered),
-        "refused": load.refused,
-        "latency_p50_ms": round(statistics.median(ordered) * 1000, 2),
-        "latency_p99_ms": round(ordered[int(len(ordered) * 0.99)] * 1000, 2) if ordered else None,
-        "seconds": round(wall, 2),
-        "clients": clients,
-        "spans_per_request": load.spans,
+        "spans": sent.spans,
+        "refused": sent.refused,
+        "door_spans_per_second": round(sent.spans / sent.seconds, 1),
+        "stored_spans_per_second": round(server.stored() / (sent.seconds + storing), 1),
+        "bytes_stored_per_byte": round(server.bytes_on_disk() / sent.bytes, 4) if sent.bytes else None,
+        "otlp_bytes_per_span": round(sent.bytes / sent.spans, 1) if sent.spans else None,
     }
+
+
+def peers(chosen: argparse.Namespace, load: Load) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each peer's figures."""
+    for kind in (Mlflow, Phoenix):
+        with tempfile.TemporaryDirectory(prefix="tidemill-") as name:
+            yield kind.name, of_peer(kind(Path(name), chosen.peers), load, chosen)
+
+
+def measure(chosen: argparse.Namespace) -> dict[str, Any]:
+    """Everything, side by side."""
+    tell(chosen, "making requests")
+    load = Load(chosen.requests, seed=1)
+    found: dict[str, Any] = {"benchmark": "intake", "machine": {"cores": _cores()}, "turns": 20}
+    for name, one in peers(chosen, load) if chosen.peers else ():
+        found[name] = one
+        tell(chosen, f"{name}: {one}")
+    found["tidemill"] = mine = of_tidemill(load, chosen)
+    tell(chosen, f"tidemill: {mine}")
+    found["tidemill_masking_on"] = of_tidemill(Load(chosen.masked_requests, seed=2), chosen, masking=True)
+    tell(chosen, f"tidemill, masking on: {found['tidemill_masking_on']}")
+    for key, figure in (("door_ratio_best_peer", "door"), ("stored_ratio_best_peer", "stored")):
+        theirs = [found[name][f"{figure}_spans_per_second"] for name in ("mlflow", "phoenix") if name in found]
+        found[key] = round(mine[f"{figure}_spans_per_second"] / max(theirs), 2) if theirs else None
+    found["bytes_stored_per_byte"] = mine["bytes_stored_per_byte"]
+    found["memory_slope"] = memory_slope(chosen.memory_spans, chosen.workers) if chosen.memory_spans else None
+    return found
+
+
+def tell(chosen: argparse.Namespace, what: str) -> None:
+    """Progress, on the error stream."""
+    if not chosen.json:
+        print(what, file=sys.stderr)
+
+
+def _cores() -> int:
+    import os
+
+    return len(os.sched_getaffinity(0))
 
 
 def main() -> None:
     """Measure and print; the last line is JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--json", action="store_true", help="print the JSON line only")
-    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--requests", type=int, default=1000, help="of 105 spans each")
+    parser.add_argument("--masked-requests", type=int, default=4, help="requests of the run with masking on")
     parser.add_argument("--clients", type=int, default=4)
-    parser.add_argument("--spans", type=int, default=100, help="spans in each request")
-    chosen = parser.parse_args()
-    result = measure(min(chosen.seconds, 60.0), min(chosen.clients, 64), min(chosen.spans, 1000))
-    if not chosen.json:
-        rate = result["acknowledged_spans_per_second"]
-        print(f"{rate} durable spans/s, p99 {result['latency_p99_ms']} ms, {clients_of(result)}")
-    print(json.dumps(result))
-
-
-def clients_of(result: dict[str, Any]) -> str:
-    """The load in words."""
-    return f"{result['clients']} clients with {result['spans_per_request']} spans a request"
+    parser.add_argument("--seconds", type=float, default=120.0, help="sending to Tidemill at most")
+    parser.add_argument("--peer-seconds", type=float, default=30.0, help="sending to each peer at most")
+    parser.add_argument("--workers", type=int, default=_cores(), help="processes of the drain")
+    parser.add_argument("--peers", type=Path, default=None, help="folder of the peers' environments; none: no peers")
+    parser.add_argument("--memory-spans", type=int, default=0, help="spans of the memory run (the goal is at 2000000)")
+    print(json.dumps(measure(parser.parse_args())))
 
 
 if __name__ == "__main__":
