@@ -3,12 +3,14 @@
 The identity of a grade is the sender's id where the span has one (``tidemill.feedback.id``), and else its place: trace,
 span and name. So a grade that is delivered twice, or as a span event and as a log event, is one, and a grade of that
 name that is given later changes it. It is about the span that it stands in; a log event is about the span that it
-names. Spans are masked, so what is read here is.
+names. One that is named ``correction`` and has words instead of a score says what the answer should have been. Spans
+are masked, so what is read here is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from governance.records.base import digest_json, from_unix_nano
 from governance.records.content import AdmittedSpan, Evaluation
@@ -16,6 +18,8 @@ from governance.records.feedback import FeedbackKind, Statement, Target
 from ingestion import dialects
 from ingestion.dialects.genai import EVALUATION
 from ingestion.log_records import LOG_EVENT
+
+CORRECTION: Final = "correction"
 
 
 def of_spans(spans: Iterable[AdmittedSpan]) -> Iterator[Statement]:
@@ -39,6 +43,7 @@ def _statement(item: AdmittedSpan, one: Evaluation) -> Statement:
     host = span.parent_span_id if LOG_EVENT in span.flags and span.parent_span_id else span.span_id
     target = Target(trace_id=span.trace_id, span_id=host)
     place = [span.trace_id, host, one.name]
+    corrects = one.name == CORRECTION and one.score is None and one.explanation is not None
     at = one.at_unix_nano or span.end_unix_nano or span.start_unix_nano
     said = digest_json([target.plain(), one.name, one.score, one.label, one.explanation])
     return Statement(
@@ -47,12 +52,13 @@ def _statement(item: AdmittedSpan, one: Evaluation) -> Statement:
         said=said,
         version=digest_json([said, one.at_unix_nano]),
         id=one.id or "/".join(place),
-        kind=FeedbackKind.SCORE,
+        kind=FeedbackKind.CORRECTION if corrects else FeedbackKind.SCORE,
         name=one.name,
         target=target,
         value=one.score,
         label=one.label,
-        comment=one.explanation,
+        comment=None if corrects else one.explanation,
+        content=one.explanation if corrects else None,
         wordy=one.label is not None or one.explanation is not None,
         at=from_unix_nano(at),
         nanoseconds=at % 1000,

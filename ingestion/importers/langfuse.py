@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from governance.records.span import Span, SpanEvent
+from ingestion.feedback.evaluations import CORRECTION
 from ingestion.importers import shapes
 from ingestion.importers.draft import Draft, Said, evaluation, finish, id_in, say
 from ingestion.importers.form import Document, FileForm, Refused
 from ingestion.importers.times import unix_nano
-from ingestion.importers.values import first, head, is_objects, obj, parsed, seq, text
+from ingestion.importers.values import first, head, is_objects, json_text, obj, parsed, seq, text
 
 _OPERATIONS: Final = {
     "GENERATION": "chat", "AGENT": "invoke_agent", "TOOL": "execute_tool", "RETRIEVER": "retrieval",
@@ -175,5 +176,8 @@ def _scores(one: dict[str, Any], trace: dict[str, Any]) -> tuple[SpanEvent, ...]
             value = first(score, "stringValue", "value")
             at = unix_nano(first(score, "updatedAt", "timestamp")) or unix_nano(one.get("startTime"))
             id_ = id_in(Langfuse.name, score.get("id"))
-            found.append(evaluation(text(score["name"]), value, score.get("comment"), at, id_))
+            if score.get("dataType") == "CORRECTION":
+                found.append(evaluation(CORRECTION, None, json_text(value), at, id_))
+            else:
+                found.append(evaluation(text(score["name"]), value, score.get("comment"), at, id_))
     return tuple(found)

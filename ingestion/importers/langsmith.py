@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from governance.records.span import Span, SpanEvent
+from ingestion.feedback.evaluations import CORRECTION
 from ingestion.importers import shapes
 from ingestion.importers.draft import Draft, Said, evaluation, finish, id_in, say
 from ingestion.importers.form import Document, FileForm, Refused
 from ingestion.importers.times import unix_nano
-from ingestion.importers.values import first, head, is_objects, obj, parsed, seq, text
+from ingestion.importers.values import first, head, is_objects, json_text, obj, parsed, seq, text
 
 _OPERATIONS: Final = {
     "llm": "chat", "tool": "execute_tool", "retriever": "retrieval", "embedding": "embeddings",
@@ -157,3 +158,6 @@ def _feedback(run: dict[str, Any]) -> Iterator[SpanEvent]:
             when = unix_nano(first(said, "modified_at", "created_at")) or at
             id_ = id_in(LangSmith.name, said.get("id"))
             yield evaluation(text(said["key"]), first(said, "score", "value"), said.get("comment"), when, id_)
+            if said.get("correction"):
+                words = json_text(said["correction"])
+                yield evaluation(CORRECTION, None, words, when, f"{id_}/{CORRECTION}" if id_ else "")

@@ -92,3 +92,32 @@ def test_grades_keep_the_identity_that_their_tool_gave_them(mill: Mill, tmp_path
     signals = mill.store.signals.list(Purpose.COMPLY, ["acme"], EARLY, mill.clock.now())
     values = sorted(signal.value for signal in signals if signal.trajectory_id == run and signal.label == "helpful")
     assert values == [-1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("form", "id_", "content"),
+    [
+        ("langfuse", "langfuse/sc-9", "It is closed."),
+        ("langsmith", "langsmith/fb-9/correction", '{"output":"It is closed."}'),
+    ],
+)
+def test_what_the_answer_should_have_been_is_a_correction(
+    mill: Mill,  # noqa: F811
+    tmp_path: Path,
+    form: str,
+    id_: str,
+    content: str,
+) -> None:
+    contract(mill)
+    document = FORMS[form][0](1)
+    if form == "langfuse":
+        document["trace"]["scores"].append({"id": "sc-9", "name": "output", "dataType": "CORRECTION", "traceId": TRACE,
+                                            "observationId": None, "stringValue": content})  # fmt: skip
+    else:
+        said = {"id": "fb-9", "key": "helpful", "score": 0, "correction": {"output": "It is closed."}}
+        document["post"][0]["feedback"].append(said)
+    ingest(mill, "acme", files(tmp_path, only=document))
+    one = held(mill)[id_]
+    assert (one.current.kind, one.current.content) == ("correction", content)
+    signals = mill.store.signals.list(Purpose.COMPLY, ["acme"], EARLY, mill.clock.now())
+    assert [signal.detail["content"] for signal in signals if signal.kind == "correction"] == [content]
