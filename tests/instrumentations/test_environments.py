@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,22 @@ def test_a_lock_is_installed_once_another_anew_and_what_cannot_be_is_missing(loc
     assert not (folder / "kept").exists()
     lock.write_text("pebble==2.0\n")
     assert version(environment(lock, folder)) == "2.0"
+
+
+@pytest.mark.parametrize(("ci", "outcome"), [("true", "1 error"), ("", "1 skipped")])
+def test_instrumentations_that_cannot_be_had_fail_only_where_services_are_required(
+    root: Path, tmp_path: Path, ci: str, outcome: str
+) -> None:
+    (tmp_path / "conftest.py").write_text(
+        "from tests.conftest import *\n"
+        "from tests.instrumentations import conftest\n"
+        "from tests.instrumentations.conftest import customers_python\n"
+        "def environment(*_): raise conftest.EnvironmentMissing('no index answers')\n"  # as on a machine without one
+        "conftest.environment = environment\n"
+    )
+    (tmp_path / "test_one.py").write_text("def test_one(customers_python): pass\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", str(tmp_path)]
+    held = {"PATH": str(tmp_path), "PYTHONPATH": str(root), "CI": ci}
+    done = subprocess.run(command, cwd=tmp_path, env=held, capture_output=True, text=True, check=False)
+    assert outcome in done.stdout, done.stdout + done.stderr
+    assert "cannot be installed: no index answers" in done.stdout

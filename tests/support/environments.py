@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 MARKER = ".made-from"
-SECONDS = 900
+SECONDS = 600
 
 
 class EnvironmentMissing(Exception):
