@@ -133,8 +133,11 @@ class Emitter:
     spans: list[AdmittedSpan] = field(default_factory=list)
     number: int = 1
     now: int = T0
+    above: str | None = None
+    """The span under which everything is."""
 
     def emit(self, steps: Sequence[Step]) -> list[AdmittedSpan]:
+        self.first, self.start = self.number, self.now
         before: list[Message] = []
         for position, step in enumerate(steps):
             self._chat(self.habits.history(before, step.new), step.reply, position)
@@ -152,7 +155,8 @@ class Emitter:
             "gen_ai.input.messages": self._json(steps[0].new),
             "gen_ai.output.messages": self._json([steps[-1].reply]),
         }
-        root = make_span(1, None, attributes=held, start_unix_nano=T0, end_unix_nano=self.now + 5)
+        times: dict[str, Any] = {"start_unix_nano": self.start, "end_unix_nano": self.now + 5}
+        root = make_span(self.first, None, parent_span_id=self.above, attributes=held, **times)
         self.spans.append(admitted(root))
 
     def _chat(self, shown: list[Message], reply: Message, position: int) -> None:
@@ -164,7 +168,7 @@ class Emitter:
             events = (*map(self._event, told), self._choice(reply))
         else:
             held |= {"gen_ai.input.messages": self._json(told), "gen_ai.output.messages": self._json([reply])}
-        parent = 1 if self.habits.root else None
+        parent = self.first if self.habits.root else None
         for _ in range(2 if self.habits.doubled else 1):
             self.number += 1
             times: dict[str, Any] = {"start_unix_nano": self.now + 10, "end_unix_nano": self.now + 90}
@@ -188,7 +192,7 @@ class Emitter:
             if call.id in answers:
                 held["gen_ai.tool.call.result"] = json.dumps(answers[call.id])
             times: dict[str, Any] = {"start_unix_nano": self.now + offset, "end_unix_nano": self.now + 50 + offset}
-            parent = 1 if self.habits.root else None
+            parent = self.first if self.habits.root else None
             self.spans.append(admitted(make_span(self.number, parent, attributes=held, **times)))
         self.now += 100
 

@@ -15,15 +15,18 @@ from governance.records.ledger import Fate
 from governance.records.span import Span
 from governance.records.trajectory import Trajectory
 from ingestion.assembly import assemble
+from ingestion.errors import DecodeError
 from ingestion.importers import Refused, recognise
 from ingestion.log_events import fold
 from ingestion.merge import merge
 from ingestion.otlp_decode import JSON, PROTOBUF, decode
 from ingestion.otlp_encode import encode_logs
 from ingestion.otlp_fields import SpanFault
+from ingestion.session_events import TAKEN
 from ingestion.telemetry import Telemetry
+from tests.ingestion.conversation_spans import lines
 from tests.ingestion.log_bodies import as_protobuf, logs, record
-from tests.ingestion.otlp_bodies import T0, admitted, make_span
+from tests.ingestion.otlp_bodies import T0, admitted, attributes, make_span
 from tests.ingestion.session_bodies import (
     CLAUDE_RUN,
     CODEX_RUN,
@@ -37,7 +40,6 @@ from tests.ingestion.session_bodies import (
 )
 from tests.ingestion.test_drain import Mill
 from tests.ingestion.test_logs import send_logs
-from tests.ingestion.test_turns import lines
 
 RUNS = {"claude-code": CLAUDE_RUN, "codex_cli_rs": CODEX_RUN, "gemini-cli": [*GEMINI_RUN, GEMINI_DETAILS]}
 
@@ -297,3 +299,55 @@ def test_a_session_that_comes_in_pieces_and_twice_is_stored_once(tmp_path: Path,
     assert (run.usage.input_tokens, run.subject) == (170, mill.door.subject("acme", "u-1"))
     assert mill.line().fates == {Fate.STORED: {"": len(records)}, Fate.DUPLICATE: {"": len(records)}}
     mill.close()
+
+
+FIELD = st.sampled_from(
+    ["prompt", "response", "arguments", "output", "tool_input", "function_args", "tool_name", "call_id", "tool_use_id",
+     "success", "decision", "duration_ms", "input_tokens", "input_token_count", "cost_usd", "error", "status_code",
+     "body", "response_text", "request_text", "event.timestamp", "event.kind", "session.id", "event.name", "model",
+     "body_truncated", "user.id"]
+)  # fmt: skip
+VALUE = st.one_of(
+    st.text(max_size=8), st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False, allow_infinity=False),
+    st.booleans(), st.sampled_from(["[]", "{}", '[{"role": "user"}]', "<REDACTED>", "nan", "-1", "1e400", "0" * 40]),
+    st.lists(st.text(max_size=3), max_size=2),
+)  # fmt: skip
+
+
+@given(st.lists(st.tuples(st.sampled_from(sorted(TAKEN)), st.dictionaries(FIELD, VALUE, max_size=8)), max_size=6))
+@settings(max_examples=150, deadline=None)
+def test_whatever_the_fields_hold_a_record_is_taken_or_refused(told: list[tuple[str, dict[str, Any]]]) -> None:
+    records = [
+        {
+            "timeUnixNano": str(T0 + number),
+            "body": {"stringValue": name},
+            "attributes": attributes({"session.id": "s"} | held),
+        }
+        for number, (name, held) in enumerate(told)
+    ]
+    data = body(*records)
+    found = read(data)
+    assert read(as_protobuf(data), PROTOBUF) == found
+    taken = [item for item in found if isinstance(item, Span)]
+    assert read(encode_logs(taken)) == taken
+    for keep in (True, False):
+        traces: dict[str, list[Any]] = {}
+        for span in taken:
+            traces.setdefault(span.trace_id, []).append(admitted(span, keep=keep))
+        for items in traces.values():
+            assemble(fold(items)).digest()
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.integers(0, 2**14), st.binary(min_size=1, max_size=8), st.sampled_from([JSON, PROTOBUF]))
+def test_broken_bodies_of_sessions_never_crash(at: int, noise: bytes, content_type: str) -> None:
+    whole = body(*CLAUDE_RUN, *CODEX_RUN, *GEMINI_RUN)
+    data = bytearray(whole if content_type == JSON else as_protobuf(whole))
+    data[at % len(data) : at % len(data) + len(noise)] = noise
+    try:
+        found = read(bytes(data), content_type)
+    except DecodeError:
+        return
+    for item in found:
+        if isinstance(item, Span):
+            assemble(fold([admitted(item)])).digest()
