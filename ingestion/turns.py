@@ -12,7 +12,8 @@ the spans of the tools. The conversation is what all of them are views of.
 3. The thread of the trace is the talk with the customer: ``turns``. What agents say to agents that they call as tools,
    and what helpers are asked, are ``subagents``, each under its span. An agent that takes the talk over goes on in it.
 4. Calls in messages and spans of tools are brought together (``conversation.executed``): each call once, with its
-   arguments and its answer from whichever has them.
+   arguments and its answer from whichever has them. An answer that an agent shows to its model as the user's words is
+   the tool's (``conversation.observations``).
 5. Instructions of the system are the harness's, and no turn. What a person did under their span is said by ``human``.
    What stands in the history before this run's question is ``earlier``.
 6. Each answer of a tool is a turn, whatever message it came in; calls and words of one reply are one turn.

@@ -26,6 +26,7 @@ from ingestion.calls import call_id, invocation, tool_spans
 from ingestion.conversation.asked import Asked, asked_in
 from ingestion.conversation.atoms import Atoms
 from ingestion.conversation.matching import Open
+from ingestion.conversation.observations import drop_observations
 from ingestion.conversation.scopes import CHAT, Scope, Scopes
 from ingestion.conversation.thread import Entry, Thread
 from ingestion.tree import Tree
@@ -47,6 +48,7 @@ class Executed:
         spans = tool_spans(tree)
         pairs = [(item, self._match(item)) for item in spans]
         self.calls = self._ordered([(self._invocation(item, asked), asked) for item, asked in pairs])
+        drop_observations(scopes.main_thread, self._made.values())
         for item, found in pairs:
             if found is not None:
                 self._complete(item, found)

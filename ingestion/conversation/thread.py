@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -123,6 +124,14 @@ class Thread:
     def put_after(self, place: int, entry: Entry) -> None:
         """Add a piece after a place, as evidenced by something else than a message."""
         self._put(place + 1, entry)
+
+    def keep(self, wanted: Callable[[Entry], bool]) -> None:
+        """Leave out the pieces that are not wanted."""
+        if all(map(wanted, self.entries)):
+            return
+        self.entries = [entry for entry in self.entries if wanted(entry)]
+        self._symbols = [entry.atom.symbol for entry in self.entries]
+        self._loose = [entry.atom.loose for entry in self.entries]
 
     def _continue(self, heard: Heard, found: Spot, *, first: bool) -> None:
         before = heard.history.atoms[: found.start]

@@ -123,6 +123,29 @@ def test_what_an_app_writes_around_a_question_is_not_the_customers() -> None:
     assert lines(other.turns) == ["customer: orders", "agent: Here."]
 
 
+@pytest.mark.parametrize(
+    ("told", "kept"),
+    [
+        ("Observation:\nshipped on Monday", False),
+        ("Observation: shipped on Monday\nit weighs 3 kg", False),
+        ("Observation: shipped on Tuesday", True),
+        ("shipped on Monday", True),
+        ("Did you say it was shipped on Monday?", True),
+    ],
+)
+def test_a_tools_answer_in_a_users_message_is_nobodys_words(told: str, kept: bool) -> None:
+    history = said(ASKED, ("assistant", "Calling get_order"), ("user", told))
+    spans = [
+        agent(1, said(ASKED), "On Monday."),
+        chat(2, said(ASKED), "Calling get_order"),
+        tool(3, "get_order", {}, "shipped on Monday"),
+        tool(4, "weigh", {}, "it weighs 3 kg"),
+        chat(5, history, "On Monday."),
+    ]
+    words = [turn.message.text for turn in assemble(spans).turns if turn.actor is Actor.CUSTOMER]
+    assert words == ([ASKED[1], told] if kept else [ASKED[1]])
+
+
 def test_model_calls_at_the_same_time_are_told_once() -> None:
     spans = [
         agent(1, said(ASKED), "Here."),
