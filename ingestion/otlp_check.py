@@ -5,8 +5,7 @@ nothing else; the drain builds the spans later.
 
 1. A trace export in protobuf is parsed once by the official schema. Where that succeeds, every string is UTF-8 and
    nothing nests deeper than the parser goes (100 messages, less than ``MAX_DEPTH`` values), so an entry is sound when
-   its ids, its age, its number of parts and the kinds of its values are. A body in which anything is doubtful is
-   decoded in full.
+   its ids, its age and its number of parts are. A body in which anything is doubtful is decoded in full.
 2. Any other body is decoded in full.
 """
 
@@ -14,15 +13,13 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from google.protobuf.message import DecodeError as ProtobufDecodeError  # type: ignore[import-untyped]
-
 from ingestion.envelope import Envelope
 from ingestion.otlp_bounds import PARTS_OF_A_BODY, PARTS_OF_A_SPAN
 from ingestion.otlp_decode import MAX_SPANS, PROTOBUF
 from ingestion.otlp_fields import SPAN_BYTES, TRACE_BYTES, SpanFault
 from ingestion.telemetry import Telemetry
+from ingestion.wire import parse_whole
 
-_PLAIN: Final = frozenset({"string_value", "int_value", "bool_value", "double_value", "bytes_value", None})
 _NO_SPAN: Final = bytes(SPAN_BYTES)
 _NO_TRACE: Final = bytes(TRACE_BYTES)
 
@@ -51,19 +48,13 @@ def check(envelope: Envelope) -> Checked:
 
 def _sound_spans(envelope: Envelope) -> int | None:
     """How many spans a body holds when all are sound; None when that is not certain."""
-    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-
-    request = ExportTraceServiceRequest()
-    try:
-        request.ParseFromString(envelope.body)
-    except ProtobufDecodeError:
+    request = parse_whole(envelope.telemetry, envelope.body)
+    if request is None:
         return None
     oldest = -1 if envelope.max_age_nano is None else envelope.received_unix_nano - envelope.max_age_nano
     spans = parts = 0
     for group in request.resource_spans:
         for scoped in group.scope_spans:
-            if not (_known(group.resource.attributes) and _known(scoped.scope.attributes)):
-                return None
             for span in scoped.spans:
                 if not _is_sound(span, oldest):
                     return None
@@ -80,33 +71,16 @@ def _is_sound(span: Any, oldest: int) -> bool:
         return False
     if span.start_time_unix_nano < oldest and span.end_time_unix_nano < oldest:
         return False
-    if not _known(span.attributes):
-        return False
     return not (span.events or span.links) or _are_sound(span.events, span.links)
 
 
 def _are_sound(events: Any, links: Any) -> bool:
     if len(events) + len(links) > PARTS_OF_A_SPAN:
         return False
-    ids = all(
+    return all(
         len(link.trace_id) == TRACE_BYTES
         and link.trace_id != _NO_TRACE
         and len(link.span_id) == SPAN_BYTES
         and link.span_id != _NO_SPAN
         for link in links
     )
-    return ids and all(_known(one.attributes) for some in (events, links) for one in some)
-
-
-def _known(attributes: Any) -> bool:
-    """Whether every value is of a kind that has a meaning."""
-    return all(_is_known(item.value) for item in attributes)
-
-
-def _is_known(value: Any) -> bool:
-    kind = value.WhichOneof("value")
-    if kind in _PLAIN:
-        return True
-    if kind == "array_value":
-        return all(_is_known(item) for item in value.array_value.values)
-    return kind == "kvlist_value" and _known(value.kvlist_value.values)

@@ -1,4 +1,4 @@
-"""OTLP protobuf: an export request into spans, each entry read on its own (``ingestion.wire``).
+"""OTLP protobuf: an export request into spans, read as a whole, or else each entry on its own (``ingestion.wire``).
 
 An export of another signal parses as this one, since protobuf skips what it does not know. It is told by its entries:
 none of them has what only an entry of this kind has, and what it is, by what they have instead.
@@ -17,7 +17,7 @@ from ingestion.otlp_bounds import Parts, few_parts
 from ingestion.otlp_fields import SPAN_BYTES, TRACE_BYTES, Refused, SpanFault, build, id_bytes
 from ingestion.otlp_values import ValueFault, attributes_from_proto, from_proto
 from ingestion.telemetry import Telemetry
-from ingestion.text import clean_bytes
+from ingestion.text import text_of
 
 
 def read(
@@ -33,14 +33,18 @@ def read(
     """
     results: list[Span | SpanFault] = []
     parts = Parts()
-    scopes = list(_scopes(telemetry, wire.parse_request(telemetry, body)))
+    whole = wire.parse_whole(telemetry, body)
+    scopes = list(_scopes(telemetry, wire.parse_request(telemetry, body) if whole is None else whole))
     for scoped, entries in scopes:
         if len(results) + len(entries) > most:
             raise BodyTooLarge(f"the body has more than {most} entries of {telemetry.value}")
         context = _Context(*scoped)
         results.extend(parts.add(_one(telemetry, data, context, received_unix_nano, max_age_nano)) for data in entries)
     if results and all(isinstance(item, SpanFault) for item in results):
-        _require_kind(telemetry, [data for _, entries in scopes for data in entries])
+        _require_kind(
+            telemetry,
+            [data for _, entries in _scopes(telemetry, wire.parse_request(telemetry, body)) for data in entries],
+        )
     return results
 
 
@@ -81,10 +85,10 @@ def _looks_like(telemetry: Telemetry, data: bytes) -> bool:
     return bool(entry.start_time_unix_nano or ids)
 
 
-def _one(telemetry: Telemetry, data: bytes, context: _Context, received: int, max_age: int | None) -> Span | SpanFault:
+def _one(telemetry: Telemetry, data: Any, context: _Context, received: int, max_age: int | None) -> Span | SpanFault:
     notes: set[str] = set()
     try:
-        entry = wire.parse_entry(telemetry, data)
+        entry = wire.parse_entry(telemetry, data) if isinstance(data, bytes) else data
         fields = _log_fields(entry, notes) if telemetry is Telemetry.LOGS else _fields(entry, notes)
         fields |= context.fields(notes)
         make = log_span if telemetry is Telemetry.LOGS else build
@@ -114,8 +118,8 @@ class _Context:
             resource, scope = self._given
             self._read = {
                 "resource": attributes_from_proto(resource.attributes, self._notes),
-                "scope_name": clean_bytes(scope.name, self._notes),
-                "scope_version": clean_bytes(scope.version, self._notes),
+                "scope_name": text_of(scope.name, self._notes),
+                "scope_version": text_of(scope.version, self._notes),
                 "scope_attributes": attributes_from_proto(scope.attributes, self._notes),
             }
         notes |= self._notes
@@ -125,7 +129,7 @@ class _Context:
 def _log_fields(record: Any, notes: set[str]) -> dict[str, Any]:
     attributes = attributes_from_proto(record.attributes, notes)
     return {
-        "event_name": clean_bytes(record.event_name, notes),
+        "event_name": text_of(record.event_name, notes),
         "trace_id": id_bytes(record.trace_id, TRACE_BYTES, "trace_id") if any(record.trace_id) else "",
         "span_id": id_bytes(record.span_id, SPAN_BYTES, "span_id") if any(record.span_id) else "",
         "time_unix_nano": record.time_unix_nano,
@@ -143,16 +147,16 @@ def _fields(span: Any, notes: set[str]) -> dict[str, Any]:
         "trace_id": id_bytes(span.trace_id, TRACE_BYTES, "trace_id"),
         "span_id": id_bytes(span.span_id, SPAN_BYTES, "span_id"),
         "parent_span_id": _parent(span.parent_span_id),
-        "name": clean_bytes(span.name, notes),
+        "name": text_of(span.name, notes),
         "kind": span.kind,
         "start_unix_nano": span.start_time_unix_nano,
         "end_unix_nano": span.end_time_unix_nano,
         "status_code": span.status.code,
-        "status_message": clean_bytes(span.status.message, notes),
+        "status_message": text_of(span.status.message, notes),
         "attributes": attributes_from_proto(span.attributes, notes),
         "events": tuple(_event(event, notes) for event in span.events),
         "links": tuple(_link(link, notes) for link in span.links),
-        "trace_state": clean_bytes(span.trace_state, notes),
+        "trace_state": text_of(span.trace_state, notes),
         "trace_flags": span.flags,
         "dropped_attributes_count": span.dropped_attributes_count,
         "dropped_events_count": span.dropped_events_count,
@@ -166,7 +170,7 @@ def _parent(value: bytes) -> str | None:
 
 def _event(event: Any, notes: set[str]) -> dict[str, Any]:
     return {
-        "name": clean_bytes(event.name, notes),
+        "name": text_of(event.name, notes),
         "time_unix_nano": event.time_unix_nano,
         "attributes": attributes_from_proto(event.attributes, notes),
         "dropped_attributes_count": event.dropped_attributes_count,
@@ -178,7 +182,7 @@ def _link(link: Any, notes: set[str]) -> dict[str, Any]:
         "trace_id": id_bytes(link.trace_id, TRACE_BYTES, "link_trace_id"),
         "span_id": id_bytes(link.span_id, SPAN_BYTES, "link_span_id"),
         "attributes": attributes_from_proto(link.attributes, notes),
-        "trace_state": clean_bytes(link.trace_state, notes),
+        "trace_state": text_of(link.trace_state, notes),
         "trace_flags": link.flags,
         "dropped_attributes_count": link.dropped_attributes_count,
     }

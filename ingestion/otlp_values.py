@@ -6,7 +6,8 @@ Source: opentelemetry-proto ``common/v1/common.proto`` (AnyValue) and the OTLP/J
 2. bytes are ``{"bytesValue": base64}``; a double that JSON lacks is ``{"doubleValue": "NaN" | "Infinity" | ...}``.
 3. A key-value list whose only key is one of these marks stands inside ``{"kvlistValue": ...}``, so 1 and 2 have an
    inverse.
-4. A key that occurs twice keeps its last value and is noted.
+4. A key that occurs twice keeps its last value and is noted. A value of a kind that traces do not have is None and
+   noted.
 """
 
 from __future__ import annotations
@@ -16,17 +17,15 @@ import binascii
 import math
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any, Final
 
-from ingestion.text import MAX_DEPTH, clean, clean_bytes
+from ingestion.text import MAX_DEPTH, clean, text_of
 
 MARKS: Final = frozenset({"bytesValue", "doubleValue", "kvlistValue"})
 _ODD_DOUBLES: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _INT_TEXT: Final = re.compile(r"-?[0-9]{1,20}")
 INT64: Final = (-(2**63), 2**63 - 1)
 UINT64: Final = (0, 2**64 - 1)
-_LONGEST_KEPT: Final = 256
 UINT32: Final = (0, 2**32 - 1)
 
 
@@ -159,7 +158,7 @@ def attributes_from_json(items: Any, notes: set[str], depth: int = 0) -> dict[st
 
 
 def from_proto(value: Any, notes: set[str], depth: int = 0) -> Any:
-    """The plain form of an AnyValue of the wire twin.
+    """The plain form of a protobuf AnyValue, of the official schema or of its twin.
 
     Raises:
         ValueFault: when it nests too deep.
@@ -170,7 +169,7 @@ def from_proto(value: Any, notes: set[str], depth: int = 0) -> Any:
     kind = value.WhichOneof("value")
     match kind:
         case "string_value":
-            return clean_bytes(value.string_value, notes)
+            return text_of(value.string_value, notes)
         case "bool_value" | "int_value":
             return getattr(value, kind)
         case "double_value":
@@ -181,13 +180,13 @@ def from_proto(value: Any, notes: set[str], depth: int = 0) -> Any:
             return [from_proto(item, notes, depth + 1) for item in value.array_value.values]
         case "kvlist_value":
             return _list_of_pairs(attributes_from_proto(value.kvlist_value.values, notes, depth + 1))
-        case None:
-            return None
-    raise ValueFault(f"{kind} has no meaning in a trace")
+    if kind is not None:  # an index into a dictionary that only profiles have
+        notes.add("unsupported_value")
+    return None
 
 
 def attributes_from_proto(items: Any, notes: set[str], depth: int = 0) -> dict[str, Any]:
-    """Attributes of the wire twin.
+    """Attributes of a protobuf message, of the official schema or of its twin.
 
     Raises:
         ValueFault: when they nest too deep.
@@ -195,21 +194,11 @@ def attributes_from_proto(items: Any, notes: set[str], depth: int = 0) -> dict[s
     """
     result: dict[str, Any] = {}
     for item in items:
-        key = _plain_key(item.key)
-        if key is None:
-            key = clean_bytes(item.key, notes)
+        key = text_of(item.key, notes)
         if key in result:
             notes.add("duplicate_keys")
         result[key] = from_proto(item.value, notes, depth)
     return result
-
-
-@lru_cache(maxsize=4096)
-def _plain_key(data: bytes) -> str | None:
-    """A key that needs no cleaning; senders have few of them."""
-    notes: set[str] = set()
-    key = clean_bytes(data, notes)
-    return None if notes or len(data) > _LONGEST_KEPT else key
 
 
 def to_json(value: Any) -> dict[str, Any]:

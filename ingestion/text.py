@@ -35,14 +35,17 @@ def clean(text: str, notes: set[str]) -> str:
     return cleaned
 
 
-def clean_bytes(data: bytes, notes: set[str]) -> str:
-    """UTF-8 as text; bytes that are not UTF-8 are replaced and noted."""
-    try:
-        text = data.decode("utf-8")
-        return clean(text, notes) if b"\x00" in data else text  # UTF-8 has no lone surrogates
-    except UnicodeDecodeError:
-        notes.add(REPLACED)
-        return clean(data.decode("utf-8", "replace"), notes)
+def text_of(data: str | bytes, notes: set[str]) -> str:
+    """A string of a protobuf message, text or UTF-8; bytes that are not UTF-8 are replaced and noted."""
+    if isinstance(data, str):
+        text = data
+    else:
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError:
+            notes.add(REPLACED)
+            return clean(data.decode("utf-8", "replace"), notes)
+    return clean(text, notes) if "\x00" in text else text  # UTF-8 has no lone surrogates
 
 
 def clean_value(value: Any, notes: set[str], depth: int = 0) -> Any:

@@ -1,9 +1,9 @@
 """The OTLP messages in a form that no bad string can break: a twin of the official schema.
 
-Theory. A protobuf parser refuses a whole message for one string that is not UTF-8, and for one broken submessage. So
-the twin is derived from the official descriptors (package ``opentelemetry-proto``) with two differences that leave the
-wire format as it is: strings are read as bytes, and the spans and log records of a scope are read as opaque bytes, each
-parsed on its own. What stays strict is the envelope.
+Theory. A protobuf parser refuses a whole message for one string that is not UTF-8, and for one broken submessage. A
+request that it refuses is read by a twin of the schema, derived from the official descriptors (package
+``opentelemetry-proto``) with two differences that leave the wire format as it is: strings are read as bytes, and the
+spans and log records of a scope are read as opaque bytes, each parsed on its own. What stays strict is the envelope.
 """
 
 from __future__ import annotations
@@ -76,6 +76,19 @@ def _parse(name: str, data: bytes) -> Any:
     except ProtobufDecodeError as error:
         raise DecodeError(f"not a protobuf {name.rpartition('.')[2]}: {error}") from error
     return message
+
+
+def parse_whole(telemetry: Telemetry, body: bytes) -> Any | None:
+    """An export request by the official schema, every string a text; None where anything in it is broken."""
+    from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+    request: Any = ExportLogsServiceRequest() if telemetry is Telemetry.LOGS else ExportTraceServiceRequest()
+    try:
+        request.ParseFromString(body)
+    except ProtobufDecodeError:
+        return None
+    return request
 
 
 def parse_request(telemetry: Telemetry, body: bytes) -> Any:
