@@ -31,7 +31,10 @@ from ingestion.log_events import PARTLY_WITHHELD
 from ingestion.prices import PriceTable
 from ingestion.tree import ORPHANS, Tree
 
-MODEL_KEYS: Final = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "model")
+MODEL_KEYS: Final = (
+    "gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "embedding.model_name", "ai.response.model",
+    "ai.model.id", "langfuse.observation.model.name", "ai.observability.cost.model", "model",
+)  # fmt: skip
 NO_PRICES: Final = PriceTable()
 _FIGURES: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 _Counts = tuple[int, ...]

@@ -154,6 +154,20 @@ def test_tokens_are_priced_by_the_table_where_no_cost_is_stated() -> None:
     assert usage(zero).cost is None
 
 
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"openinference.span.kind": "LLM", "llm.model_name": "tiny", "llm.token_count.prompt": 1_000_000},
+        {"ai.operationId": "ai.generateText.doGenerate", "ai.model.id": "tiny", "ai.usage.inputTokens": 1_000_000},
+        {"langfuse.observation.model.name": "tiny", "langfuse.observation.usage_details": '{"input": 1000000}'},
+        {"ai.observability.cost.model": "tiny", "ai.observability.cost.num_prompt_tokens": 1_000_000},
+        {"span.type": "llm_request", "model": "tiny", "input_tokens": 1_000_000},
+    ],
+)
+def test_the_model_of_each_convention_finds_its_price(attributes: dict[str, Any]) -> None:
+    assert usage(admitted(make_span(1, attributes=attributes)), prices=TABLE).cost == 1.0
+
+
 def test_costs_of_two_currencies_are_not_added() -> None:
     euros = PriceTable(currency="EUR", price=TABLE.price)
     found = usage(spent(1, None, "invoke_agent"), spent(2, 1, input=5, cost=1.0), spent(3, 1, input=7, model="tiny"),
