@@ -329,7 +329,8 @@ def test_whatever_the_fields_hold_a_record_is_taken_or_refused(told: list[tuple[
     found = read(data)
     assert read(as_protobuf(data), PROTOBUF) == found
     taken = [item for item in found if isinstance(item, Span)]
-    assert read(encode_logs(taken)) == taken
+    again = [item.model_copy(update={"flags": ()}) for item in read(encode_logs(taken)) if isinstance(item, Span)]
+    assert again == [item.model_copy(update={"flags": ()}) for item in taken], "but for what was noticed in the bytes"
     for keep in (True, False):
         traces: dict[str, list[Any]] = {}
         for span in taken:
