@@ -277,8 +277,12 @@ class Drain:
     def _assemble(self, total: Counter[str], tell: Progress) -> None:
         """Traces that something else changed, or that could not be assembled when they came."""
         dirty = self._store.spans.dirty_traces()
-        for position, (tenant_id, trace_id) in enumerate(dirty, 1):
-            with self._store.transaction():
-                self._store.spans.assemble((tenant_id, trace_id), self._assembler.counting(total))
+        for position, trace in enumerate(dirty, 1):
+            total.update(together(self._store, partial(self._assemble_one, trace)))
             if position % 100 == 0 or position == len(dirty):
                 tell(f"trace {position}/{len(dirty)}")
+
+    def _assemble_one(self, trace: TraceKey) -> Counter[str]:
+        made: Counter[str] = Counter()
+        self._store.spans.assemble((trace[0], trace[1]), self._assembler.counting(made))
+        return made

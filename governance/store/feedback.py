@@ -224,9 +224,9 @@ class FeedbackStore:
         dialect.lock_names(connection, locks(statement))
         key = statement.ref
         known = load(connection, {key[:2]})[key[:2]].get(statement.version)
-        connection.execute(delete(FeedbackSealedRow).where(is_(FeedbackSealedRow, key)))
-        if known is None:
-            return
+        waited = connection.execute(delete(FeedbackSealedRow).where(is_(FeedbackSealedRow, key))).rowcount
+        if known is None or not waited:
+            return  # it was settled, or destroyed, meanwhile
         if rights.suppressed(connection, {(statement.tenant_id, statement.subject)}, None):
             delete_statements(connection, [key])
             return

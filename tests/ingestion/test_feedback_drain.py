@@ -65,7 +65,8 @@ def signals(mill: Mill, trace: str = FIRST) -> list[Signal]:
     return [one for one in found if one.trajectory_id == f"acme/{trace}" and "feedback" in one.detail]
 
 
-def test_feedback_changes_how_a_run_ended_whichever_comes_first(mill: Mill) -> None:
+def test_feedback_changes_how_a_run_ended_whichever_comes_first(anywhere: Mill) -> None:
+    mill = anywhere
     say(mill, item())
     mill.drain.run()
     assert held(mill)["s1"].current.value == 1.0
@@ -107,7 +108,8 @@ def test_what_is_said_of_a_session_lands_on_none_of_its_runs(mill: Mill) -> None
     assert mill.store.feedback.runs([one])[one.current.ref[:2]] == (f"acme/{FIRST}", f"acme/{SECOND}")
 
 
-def test_a_response_id_finds_its_span(mill: Mill) -> None:
+def test_a_response_id_finds_its_span(anywhere: Mill) -> None:
+    mill = anywhere
     chat = span_json(3, 1, FIRST, attributes={"gen_ai.operation.name": "chat", "gen_ai.response.id": "resp-1"})
     say(mill, item("early", trace=None, response_id="resp-1"))
     mill.drain.run()
@@ -181,7 +183,8 @@ def test_without_a_right_the_value_stays_and_the_words_do_not(tmp_path: Path) ->
     mill.close()
 
 
-def test_an_erased_person_says_nothing_by_their_name_or_on_their_trace(mill: Mill) -> None:
+def test_an_erased_person_says_nothing_by_their_name_or_on_their_trace(anywhere: Mill) -> None:
+    mill = anywhere
     mill.send(*run_of(FIRST))
     say(mill, item("before", "comment", None, comment="hello"))
     mill.drain.run()
