@@ -20,6 +20,8 @@ from governance.records.ledger import Fate
 from governance.records.rights import Purpose, Suppression
 from governance.records.signal import Signal
 from governance.records.trajectory import UNKNOWN_SUBJECT, Outcome, Trajectory
+from governance.store import Store
+from ingestion.drain import Drain
 from ingestion.feedback.body import FeedbackEnvelope
 from ingestion.people import Subjects
 from ingestion.quarantine import Quarantine
@@ -34,6 +36,19 @@ YEARS = timedelta(days=3650)
 @pytest.fixture
 def mill(tmp_path: Path) -> Iterator[Mill]:
     mill = Mill(tmp_path)
+    mill.contract()
+    yield mill
+    mill.close()
+
+
+@pytest.fixture
+def anywhere(tmp_path: Path, database_url: str) -> Iterator[Mill]:
+    """A mill on SQLite and on PostgreSQL."""
+    mill = Mill(tmp_path)
+    mill.store.close()
+    mill.store = Store.open(database_url, clock=mill.clock, block_key=lambda tenant: tenant.encode())
+    mill.door = Door(mill.store, MailMasker(), KEYS, mill.clock)
+    mill.drain = Drain(mill.spool, mill.door, mill.store, clock=mill.clock, hold=timedelta(0))
     mill.contract()
     yield mill
     mill.close()
