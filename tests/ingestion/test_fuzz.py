@@ -31,6 +31,7 @@ from ingestion.feedback.body import FeedbackEnvelope
 from ingestion.importers import FileLimits, recognise
 from ingestion.log_events import fold
 from ingestion.merge import merge, normal
+from ingestion.otlp_check import check
 from ingestion.otlp_decode import JSON, PROTOBUF, decode
 from ingestion.quarantine import set_aside
 from ingestion.telemetry import Telemetry
@@ -76,7 +77,7 @@ def counted(pipe: Pipe) -> Counter[str]:
     return total
 
 
-@budget(50, 3_000)
+@budget(30, 600)
 @given(sent=st.lists(requests(), min_size=1, max_size=6))
 def test_door_and_drain_count_the_same(sent: list[Posted], tmp_path_factory: pytest.TempPathFactory) -> None:
     pipe = Pipe(tmp_path_factory.mktemp("fuzz"))
@@ -115,31 +116,33 @@ def refused(reply: Any, kind: str) -> int:
     return int(next((count for count in counts if count is not None), told.get("rejected", 0)))
 
 
-@budget(300, 20_000)
+@budget(150, 2_500)
 @given(data=st.data())
 def test_decoding_gives_entries_or_a_decode_error(data: st.DataObject) -> None:
-    _, document = data.draw(documents())
-    content = json.dumps(data.draw(changed(document))).encode()
-    if data.draw(st.booleans()):
-        content = data.draw(damaged(content))
+    content = data.draw(requests().filter(lambda sent: not sent.encoding)).content
+    oldest = data.draw(st.sampled_from([None, 0, 10**9]))
     for telemetry in Telemetry:
         for kind in (JSON, PROTOBUF):
-            read = partial(decode, content, kind, received_unix_nano=T0, telemetry=telemetry)
-            try:
-                found = read()
-            except DecodeError:
-                with pytest.raises(DecodeError):
-                    read()
-                continue
-            assert read() == found
             envelope = Envelope(
-                telemetry=telemetry, content_type=kind, received_unix_nano=T0, entries=len(found), body=content
+                telemetry=telemetry, content_type=kind, received_unix_nano=T0, max_age_nano=oldest, body=content
             )
-            for group in read_groups([("acme", Envelope.pack(envelope))]):
+            try:
+                found = envelope.spans()
+            except DecodeError as refusal:
+                for read in (envelope.spans, partial(check, envelope)):
+                    with pytest.raises(type(refusal)):
+                        read()
+                continue
+            assert envelope.spans() == found
+            counted_at_the_door = check(envelope)
+            assert counted_at_the_door.entries == len(found)
+            assert counted_at_the_door.faults == [item for item in found if not isinstance(item, Span)]
+            kept = envelope.model_copy(update={"entries": counted_at_the_door.entries})
+            for group in read_groups([("acme", kept.pack())]):
                 assert group.received == len(group.spans) + len(group.fates) == len(found)
 
 
-@budget(300, 20_000)
+@budget(150, 2_500)
 @given(data=st.data(), encoding=st.sampled_from(sorted({*PACKERS, "zstd"})))
 def test_unpacking_gives_bytes_within_the_bound_or_a_decode_error(data: st.DataObject, encoding: str) -> None:
     content = data.draw(st.binary(max_size=300)) * data.draw(st.integers(1, 400))
@@ -150,7 +153,7 @@ def test_unpacking_gives_bytes_within_the_bound_or_a_decode_error(data: st.DataO
         return
 
 
-@budget(300, 20_000)
+@budget(150, 2_500)
 @given(data=st.data())
 def test_feedback_gives_items_or_a_decode_error(data: st.DataObject) -> None:
     from tests.ingestion.hostile import FEEDBACK_ITEMS
@@ -165,7 +168,7 @@ def test_feedback_gives_items_or_a_decode_error(data: st.DataObject) -> None:
         return
 
 
-@budget(200, 10_000)
+@budget(100, 2_500)
 @given(data=st.data())
 def test_any_trace_is_read_merged_and_assembled(data: st.DataObject) -> None:
     _, document = data.draw(documents().filter(lambda found: found[0] == "/v1/traces"))
@@ -186,7 +189,7 @@ def test_any_trace_is_read_merged_and_assembled(data: st.DataObject) -> None:
         assert run == assemble(fold(list(reversed(of_trace.values()))))
 
 
-@budget(150, 10_000)
+@budget(80, 2_500)
 @given(data=st.data(), name=st.sampled_from(sorted(DOCUMENTS)))
 def test_a_file_is_imported_or_refused(data: st.DataObject, name: str) -> None:
     content = json.dumps(data.draw(changed(DOCUMENTS[name]))).encode()
@@ -200,7 +203,7 @@ def test_a_file_is_imported_or_refused(data: st.DataObject, name: str) -> None:
         dialects.read(span)
 
 
-@budget(300, 20_000)
+@budget(150, 2_500)
 @given(payload=st.binary(max_size=200) | st.sampled_from([b"{}\n", b"\n", b'{"holds":"feedback"}\n{}', b"[]\nx"]))
 def test_a_record_of_the_spool_is_an_envelope_or_a_spool_error(payload: bytes) -> None:
     try:
@@ -209,7 +212,7 @@ def test_a_record_of_the_spool_is_an_envelope_or_a_spool_error(payload: bytes) -
         return
 
 
-@budget(100, 5_000)
+@budget(60, 1_500)
 @given(data=st.data())
 def test_a_damaged_segment_gives_what_was_written_or_says_that_it_is_damaged(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
@@ -231,7 +234,7 @@ def test_a_damaged_segment_gives_what_was_written_or_says_that_it_is_damaged(
     assert found == written[: len(found)]
 
 
-@budget(100, 5_000)
+@budget(60, 1_500)
 @given(data=st.data())
 def test_what_is_sealed_opens_whole_or_not_at_all(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
