@@ -25,7 +25,7 @@ from ingestion.actors import actor
 from ingestion.calls import call_id, invocation, tool_spans
 from ingestion.conversation.asked import Asked, asked_in
 from ingestion.conversation.atoms import Atoms
-from ingestion.conversation.matching import Open
+from ingestion.conversation.matching import HANDOFF, Open
 from ingestion.conversation.observations import drop_observations
 from ingestion.conversation.scopes import CHAT, Scope, Scopes
 from ingestion.conversation.thread import Entry, Thread
@@ -77,6 +77,8 @@ class Executed:
             lacking["arguments"] = asked.part.arguments
         if made.result is None and made.error is None and item.content is not None:
             lacking["result"] = asked.result
+        if made.name.startswith(HANDOFF):
+            lacking["name"] = asked.part.name
         if call_id(item) is None and asked.part.id:
             lacking["call_id"] = asked.part.id
         return made.model_copy(update=lacking) if lacking else made

@@ -1,7 +1,8 @@
 """Which call of a message a tool's span executed.
 
 By the id of the call and its name; else by name and arguments; else by name where one of them has no arguments; else by
-what the names have in common after a prefix (``server__tool``, ``module.tool``). Calls of this run come before those of
+what the names have in common after a prefix (``server__tool``, ``module.tool``). The span ``handoff to AGENT`` of the
+OpenAI Agents SDK is the call ``transfer_to_AGENT``. Calls of this run come before those of
 its history, which only an id can name. Each call is taken once, in order.
 """
 
@@ -16,6 +17,7 @@ from ingestion.conversation.asked import Asked
 from ingestion.conversation.atoms import frozen
 
 _PREFIX: Final = re.compile(r"[./:]|__")
+HANDOFF: Final = "handoff to "
 
 
 class Open:
@@ -53,6 +55,9 @@ class Open:
         yield from (one for one in equal if frozen(one.part.arguments) == given)
         yield from (one for one in equal if made.arguments is None or one.part.arguments is None)
         yield from (one for one in alike if frozen(one.part.arguments) == given)
+        if made.name.startswith(HANDOFF):
+            agent = made.name.removeprefix(HANDOFF).strip().replace(" ", "_")
+            yield from self._names.get(f"transfer_to_{agent}", [])
 
 
 def _base(name: str) -> str:

@@ -40,6 +40,13 @@ def test_a_call_in_a_message_and_in_a_span_is_one_call_by_name_and_arguments() -
     assert (one.name, one.result) == ("get_order", "here")
 
 
+def test_a_handoff_that_a_span_and_a_message_tell_of_is_one_call() -> None:
+    asked = chat(2, said(ASKED), call("transfer_to_order_desk", {}, "h1"))
+    run = assemble([agent(1, said(ASKED), "Here."), asked, tool(3, "handoff to order desk", "front")])
+    assert lines(run.turns)[1:] == ["agent: transfer_to_order_desk({})", "agent: Here."]
+    assert [(one.name, one.call_id) for one in run.calls] == [("transfer_to_order_desk", "h1")]
+
+
 def test_a_failed_tool_answers_with_its_error() -> None:
     failed = tool(3, "get_order", {}, status_code=2, status_message="no such order")
     run = assemble([agent(1, said(ASKED), None), chat(2, said(ASKED), call("get_order", {})), failed])
