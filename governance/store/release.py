@@ -75,23 +75,30 @@ def _empty(connection: Connection, key: bytes, tenant_id: str, trace_ids: list[s
     wanted = {(trace_id, slot) for trace_id in trace_ids for slot in needs[trace_id] if isinstance(slot, int)}
     lent = select(ref.home_trace_id, ref.slot).where(ref.tenant_id == tenant_id, ref.home_trace_id.in_(trace_ids))
     wanted.update((home, slot) for home, slot in connection.execute(lent))
-    gone: list[Any] = []
+    gone: dict[tuple[str, int], Any] = {}
     for trace_id, first, body in rows:
         left = [value if (trace_id, slot) in wanted else None for slot, value in enumerate(body, first)]
         if left != body:
-            gone += [value for value, kept in zip(body, left, strict=True) if value is not None and kept is None]
+            pairs = enumerate(zip(body, left, strict=True), first)
+            gone |= {(trace_id, slot): value for slot, (value, kept) in pairs if value is not None and kept is None}
             mine = (pack.tenant_id == tenant_id, pack.trace_id == trace_id, pack.first == first)
             empty = all(value is None for value in left)
             connection.execute(delete(pack).where(*mine) if empty else update(pack).where(*mine).values(body=left))
-    _unname(connection, key, tenant_id, trace_ids, gone)
+    _unname(connection, key, tenant_id, gone)
     return len(gone)
 
 
-def _unname(connection: Connection, key: bytes, tenant_id: str, trace_ids: list[str], values: list[Any]) -> None:
-    """Delete the names of blocks that are gone from these traces."""
+def _unname(connection: Connection, key: bytes, tenant_id: str, gone: dict[tuple[str, int], Any]) -> None:
+    """Delete the names of blocks that are gone, by name; a name that another key made is looked for by its place."""
     row = BlockNameRow
-    texts = (dump_json(value) for value in values)
-    names = sorted(block_name(key, text) for text in texts if len(text) >= SHARED)
+    texts = {place: text for place, value in gone.items() if len(text := dump_json(value)) >= SHARED}
+    names = sorted(block_name(key, text) for text in texts.values())
+    homes = sorted({trace_id for trace_id, _ in texts})
+    found = 0
     for part in chunks(names, dialect.CHUNK):
-        where = (row.tenant_id == tenant_id, row.digest.in_(part), row.trace_id.in_(trace_ids))
-        connection.execute(delete(row).where(*where))
+        where = (row.tenant_id == tenant_id, row.digest.in_(part), row.trace_id.in_(homes))
+        found += connection.execute(delete(row).where(*where)).rowcount
+    if found < len(texts):
+        places = tuple_(row.trace_id, row.slot)
+        for some in chunks(sorted(texts), dialect.CHUNK // 2):
+            connection.execute(delete(row).where(row.tenant_id == tenant_id, places.in_(some)))

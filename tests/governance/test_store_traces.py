@@ -37,6 +37,7 @@ from tests.governance.store_records import (
     trajectory,
 )
 from tests.governance.store_workers import latest
+from tests.support.clock import ManualClock
 
 DAY = timedelta(days=1)
 
@@ -179,6 +180,17 @@ def test_a_long_block_is_kept_once_per_tenant_under_a_keyed_name(store: Store, d
         for number in range(3):
             store.trajectories.put(trajectory(number, subject=person(1), tenant=tenant, text=LONG, calls=()))
     assert counts(database_url) == (2, 2, 4)
+
+
+def test_a_name_that_another_key_made_goes_with_its_block(store: Store, database_url: str, clock: ManualClock) -> None:
+    store.trajectories.put(trajectory(1, subject=person(1), text=LONG, calls=()))
+    other = Store.open(database_url, clock=clock, block_key=lambda tenant: f"other {tenant}".encode())
+    other.erasable().erase("acme", person(1))
+    other.close()
+    assert counts(database_url) == (0, 0, 0)
+    again = trajectory(2, subject=person(2), text=LONG, calls=())
+    store.trajectories.put(again)
+    assert store.trajectories.get(again.id, Purpose.COMPLY) == again
 
 
 def test_what_spans_and_trajectory_of_a_trace_say_is_kept_once(store: Store, database_url: str) -> None:
