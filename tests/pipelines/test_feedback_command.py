@@ -92,6 +92,26 @@ def test_what_may_not_be_seen_is_counted(mill: Mill) -> None:
     assert "unknown_subject" in call("show", "vote-1", "--tenant", "acme", status=1)["error"]
 
 
+def test_who_leaves_takes_what_they_said_and_what_was_said_of_their_runs(mill: Mill) -> None:
+    mill.spool.close()
+    theirs = [VOTE, {**VOTE, "id": "vote-2", "trace_id": "c" * 32, "user_id": "ann@example.org"}]
+    others = {**VOTE, "id": "vote-3", "trace_id": "c" * 32, "user_id": "bob@example.org"}
+    call("add", "--tenant", "acme", stdin=[*theirs, others])
+    assert len(call("list", "--tenant", "acme")["feedback"]) == 3
+
+    def subject(*words: str) -> dict[str, Any]:
+        done = CliRunner().invoke(main, ["subject", *words, "--tenant", "acme", "--json"], input="ann@example.org\n")
+        assert done.exit_code == 0, done.output
+        told: dict[str, Any] = json.loads(done.stdout)
+        return told
+
+    before = subject("show")
+    erased = subject("erase")
+    assert (erased["remaining"], before != subject("show")) == (0, True)
+    assert [one["id"] for one in call("list", "--tenant", "acme")["feedback"]] == ["vote-3"]
+    assert mill.store.erasable().count("acme", mill.door.subject("acme", "ann@example.org")) == 0
+
+
 @pytest.mark.parametrize("name", ["list", "show", "add"])
 def test_help_has_an_example(name: str) -> None:
     done = CliRunner().invoke(main, ["feedback", name, "--help"])
