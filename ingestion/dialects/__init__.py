@@ -34,7 +34,7 @@ from ingestion.dialects import (
     vercel,
 )
 from ingestion.dialects.forms import Form, beyond, richest
-from ingestion.dialects.values import EXECUTE_TOOL, whole_usage
+from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, whole_usage
 
 DIALECTS: Final = (
     adk,  # these two give some of the convention's names a meaning of their own
@@ -59,7 +59,9 @@ _SINGLE: Final = ("tool_name", "tool_call_id", "tool_arguments", "tool_result")
 
 def read(span: Span) -> SpanContent:
     """Everything that somebody said in the span, or that a tool was given or gave back."""
-    readings = [dialect.read(span) for dialect in _speaking(span)]
+    readings = [one for one in (dialect.read(span) for dialect in _speaking(span)) if one is not NOTHING]
+    if not readings:
+        return NOTHING
     if len(readings) == 1 and readings[0].operation != EXECUTE_TOOL:
         return _alone(readings[0])
     operation = next((reading.operation for reading in readings if reading.operation), None)

@@ -37,6 +37,9 @@ def richest(forms: Iterable[Form]) -> Form:
 
 def beyond(given: tuple[Message, ...], back: tuple[Message, ...]) -> tuple[Message, ...]:
     """What a function adds that gives back the conversation it was given; what it gives back, where it is another."""
+    first = next((message for message in given if message.role is not Role.SYSTEM), None)
+    if first is None or next((message for message in back if message.role is not Role.SYSTEM), None) != first:
+        return back
     asked = tuple(message for message in given if message.role is not Role.SYSTEM)
     said = tuple(message for message in back if message.role is not Role.SYSTEM)
     return said[len(asked) :] if asked and said[: len(asked)] == asked else back

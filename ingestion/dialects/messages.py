@@ -174,7 +174,7 @@ def read_message(value: Any, default: Role, notes: set[str]) -> Message | None:
         return Message(role=default, parts=tuple(parts)) if parts else None
     if not isinstance(value, dict):
         return None
-    if value.keys() == _SHORT and (said := _short(value)) is not None:
+    if value.keys() <= _SHORT and (said := _short(value)) is not None:
         return said
     inner = next((value[key] for key in ("message", "kwargs", "data") if isinstance(value.get(key), dict)), None)
     if inner is not None:
@@ -193,15 +193,17 @@ def read_message(value: Any, default: Role, notes: set[str]) -> Message | None:
     return Message(role=Role.TOOL if only_results else role, parts=tuple(parts))
 
 
-_SHORT: Final = {"role", "parts"}
+_SHORT: Final = frozenset({"role", "parts", "finish_reason"})
 _TEXT: Final = {"type", "content"}
 _SPEAKERS: Final = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 
 
 def _short(value: dict[str, Any]) -> Message | None:
     """The message that most messages are, one text of one speaker, without asking for any other form."""
-    parts, role = value["parts"], value["role"]
+    parts, role = value.get("parts"), value.get("role")
     speaker = _SPEAKERS.get(role) if isinstance(role, str) else None
+    if value.get("finish_reason") in (FILTERED, REFUSAL):
+        return None
     if speaker is None or not isinstance(parts, list) or len(parts) != 1:
         return None
     (part,) = parts
