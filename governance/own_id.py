@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any, Final
 
 SHORTEST_ID: Final = 6
-_ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
 
 
 class OwnId:
@@ -22,8 +20,8 @@ class OwnId:
         plain = raw_id or ""
         distinctive = len(plain) >= SHORTEST_ID and "@" not in plain and any(char.isdigit() for char in plain)
         self._raw_id = plain if distinctive else None
-        self._written = _ENCODER.encode(plain)[1:-1]
-        """As it stands in JSON, and in a text whose characters need no escape."""
+        self._shows = repr(plain) == f"'{plain}'"
+        """Whether it stands in the repr of a value as it stands in the value."""
         self._subject = subject
         self._pattern: re.Pattern[str] | None = None
 
@@ -34,8 +32,8 @@ class OwnId:
         return self._replaced(value)
 
     def _within(self, value: Any) -> bool:
-        """Whether the id stands anywhere in the value; never missed, seldom seen where it is not."""
-        return self._written in _ENCODER.encode(value)
+        """Whether the id may stand somewhere in the value; it is never missed."""
+        return not self._shows or (self._raw_id or "") in repr(value)
 
     def _replaced(self, value: Any) -> Any:
         if isinstance(value, str):

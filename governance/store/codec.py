@@ -68,8 +68,13 @@ def note_span(item: AdmittedSpan, words: TraceWords) -> None:
 def write_spans(items: Iterable[AdmittedSpan], words: TraceWords) -> dict[str, Any]:
     """The body of a row of spans, by span id."""
     refer = _Refer(words)
-    spans = [_write_span(item, refer) for item in sorted(items, key=lambda item: item.span.span_id)]
+    spans = [_write_span(item, refer) for item in sorted(items, key=_by_start)]
     return {"needs": refer.needs(), "spans": spans}
+
+
+def _by_start(item: AdmittedSpan) -> tuple[int, str]:
+    """The order in which a history grows."""
+    return item.span.start_unix_nano, item.span.span_id
 
 
 def _write_span(item: AdmittedSpan, refer: _Refer) -> dict[str, Any]:
