@@ -63,11 +63,20 @@ def about(connection: Connection, traces: Iterable[TraceKey], responses: Iterabl
     """The keys of which any statement is about one of the traces, or one of the responses."""
     row = FeedbackRow
     found: set[Key] = set()
-    for column, names in ((row.trace_id, traces), (row.response_id, responses)):
+    asked = set(responses)
+    naming = {tenant for tenant in {tenant for tenant, _ in asked} if _names_responses(connection, tenant)}
+    for column, names in ((row.trace_id, traces), (row.response_id, {key for key in asked if key[0] in naming})):
         for tenant_id, part in by_tenant(names):
             statement = select(row.tenant_id, row.key).where(row.tenant_id == tenant_id, column.in_(part))
             found.update((tenant, key) for tenant, key in connection.execute(statement))
     return found
+
+
+def _names_responses(connection: Connection, tenant_id: str) -> bool:
+    """Whether any feedback of a tenant names a response; most have none, and their many responses need no look."""
+    row = FeedbackRow
+    named = select(row.key).where(row.tenant_id == tenant_id, row.response_id.is_not(None)).limit(1)
+    return connection.scalar(named) is not None
 
 
 def row_of(one: Statement) -> dict[str, object]:
