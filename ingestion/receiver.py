@@ -129,10 +129,11 @@ class Receiver:
             async with self._intake.arrivals.within(self._intake.limits.body_timeout_s):
                 with self._intake.refusing():
                     body = await self._read(request, share)
-        except (TimeoutError, ClientDisconnect) as error:
-            if self._intake.arrivals.left:
-                raise self._intake.leaving() from error
-            raise Refusal(408, replies.UNAVAILABLE, "the body did not arrive in time") from error
+        except TimeoutError as error:
+            late = self._intake.later(503, "the body did not arrive in time")
+            raise (self._intake.leaving() if self._intake.arrivals.left else late) from error
+        except ClientDisconnect as error:
+            raise Refusal(408, replies.UNAVAILABLE, "the sender left") from error  # nobody hears it; it is counted
         return await self._intake.unpacked(encoding, body, share)
 
     async def _read(self, request: Request, share: Share) -> bytes:

@@ -198,6 +198,13 @@ class SlowCall:
         return code
 
 
+def test_a_body_that_comes_too_late_may_come_again(spool: Spool, free_port: int) -> None:
+    with served(intake(spool, body_timeout_s=0.3), free_port), slow(free_port, ACME) as connection:
+        status, said, head = answer(connection)
+    assert (status, said["code"]) == (503, 14)
+    assert b"retry-after: 5" in head
+
+
 def test_a_message_has_the_time_of_a_body(spool: Spool) -> None:
     with grpc_open(intake(spool, body_timeout_s=0.3)) as address:
         assert SlowCall(address, "key-of-acme").code() is grpc.StatusCode.RESOURCE_EXHAUSTED
