@@ -13,6 +13,7 @@ from tests.support.openai_server import MODEL, Script, Step
 FIND = ("look_up_order", {"order_id": "A-1001"})
 TRACK = ("track_parcel", {"parcel_id": "P-77"})
 ESTIMATE = ("estimate_arrival", {"parcel_id": "P-77", "express": True})
+WRONG = ("cancel_order", {"order_id": "1001", "reason": "late", "refund_cents": 0})
 CANCEL = ("cancel_order", {"order_id": "A-1001", "reason": 'came late, "again": désolé', "refund_cents": 4250})
 ANSWERS = ("On its way: two days.\nAsk mara.lind@example.org.", "Done; 42.50 € go back to you.")
 STEPS: Mapping[str, Sequence[Step]] = {
@@ -22,6 +23,7 @@ STEPS: Mapping[str, Sequence[Step]] = {
         Step(text=ANSWERS[0], input_tokens=211, output_tokens=31, cached_tokens=96, reasoning_tokens=10),
     ),
     shop.QUESTIONS[1]: (
+        Step(calls=[WRONG], input_tokens=233, output_tokens=19, cached_tokens=96, reasoning_tokens=6),
         Step(calls=[CANCEL], input_tokens=263, output_tokens=17, cached_tokens=128, reasoning_tokens=5),
         Step(text=ANSWERS[1], input_tokens=307, output_tokens=13, cached_tokens=128, reasoning_tokens=4),
     ),
@@ -46,7 +48,7 @@ def expected(question: int) -> dict[str, Any]:
     return {
         "turns": [*earlier, *turns(question)],
         "subagents": [],
-        "calls": [(name, held, result(name, held), None) for name, held in asked],
+        "calls": [(name, held, result(name, held), _error(result(name, held))) for name, held in asked],
         "usage": {
             "input_tokens": sum(step.input_tokens for step in steps),
             "output_tokens": sum(step.output_tokens for step in steps),
@@ -54,6 +56,7 @@ def expected(question: int) -> dict[str, Any]:
             "cache_write_tokens": 0,
             "reasoning_tokens": sum(step.reasoning_tokens for step in steps),
         },
+        "failures": ["not_found"] * asked.count(WRONG),
         "outcome": "unknown",
         "incomplete": [],
         "model": MODEL,
@@ -85,5 +88,10 @@ def turns(question: int) -> list[dict[str, Any]]:
 
 
 def result(name: str, arguments: Mapping[str, Any]) -> Any:
-    """What a tool of the shop answers."""
-    return json.loads(shop.call(name, json.dumps(arguments)))
+    """What a tool of the shop answers: JSON, or the text of an error."""
+    told = shop.call(name, json.dumps(arguments))
+    return told if told.startswith("Error") else json.loads(told)
+
+
+def _error(told: Any) -> str | None:
+    return told if isinstance(told, str) else None

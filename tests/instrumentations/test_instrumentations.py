@@ -18,7 +18,7 @@ from governance.records.trajectory import Trajectory
 from ingestion.drain import DrainReport
 from tests.instrumentations.clients.shop import QUESTIONS
 from tests.instrumentations.conftest import Intake
-from tests.instrumentations.conversation import WORDS, expected
+from tests.instrumentations.conversation import STEPS, WORDS, expected
 from tests.instrumentations.customers import CUSTOMERS, PERSON, TENANT, WAYS, finish
 from tests.instrumentations.trajectories import comparable, mask, of_session, shown, without_ids
 
@@ -57,8 +57,8 @@ def traffic(intake: Intake) -> Traffic:
 def test_the_customer_was_served_and_could_send(traffic: Traffic, name: str) -> None:
     assert traffic.errors[name] == ""
     asked = [(path, stream) for key, path, stream in traffic.intake.script.requests if key == _session(name)]
-    assert len(asked) == 10
-    assert [stream for _, stream in asked] == [False] * 5 + [True] * 5
+    steps = sum(len(steps) for steps in STEPS.values())
+    assert [stream for _, stream in asked] == [False] * steps + [True] * steps
     assert (_session(name), QUESTIONS[1]) in traffic.intake.script.refused
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from governance.records.rights import Purpose
+from governance.records.signal import SignalKind
 from governance.records.trajectory import Trajectory
 from pipelines.cli import main
 from tests.instrumentations.conftest import EARLY, Intake
@@ -55,6 +56,7 @@ def comparable(told: Mapping[str, Any]) -> dict[str, Any]:
         "subagents": told["subagents"],
         "calls": [(call["name"], call["arguments"], call["result"], call["error"]) for call in told["tool_calls"]],
         "usage": {key: told["usage"][key] for key in FIGURES},
+        "failures": [one["label"] for one in told["signals"] if one["kind"] == SignalKind.TOOL_ERROR],
         "outcome": told["outcome"],
         "incomplete": told["incomplete"],
         "model": told["model"],

@@ -39,6 +39,8 @@ def cancel_order(order_id: str, reason: str, refund_cents: int) -> str:
         sys.stdout.write("held\n")
         sys.stdout.flush()
         sys.stdin.readline()
+    if not order_id.startswith("A-"):
+        return f"Error: order {order_id} not found"
     return json.dumps({"cancelled": order_id, "refund_cents": refund_cents})
 
 
