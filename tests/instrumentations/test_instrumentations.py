@@ -82,7 +82,7 @@ def test_nothing_is_lost_refused_or_doubled(traffic: Traffic) -> None:
     assert report.balances
     assert (report.waiting, report.corrupt, report.withheld) == (0, 0, 0)
     assert report.fates == {"stored": report.received}
-    assert report.trajectories == len(QUESTIONS) * len(BOTH)
+    assert sum(len(traffic.of(name, way)) for name, way in BOTH) == len(QUESTIONS) * len(BOTH)
     assert all(line.balances for line in traffic.intake.mill.store.ledger.lines())
 
 
