@@ -61,12 +61,13 @@ def runs(atoms: Iterable[Atom]) -> list[int]:
 
 
 class Atoms:
-    """The atoms of a trace's messages. Messages must live as long as this."""
+    """The atoms of a trace's messages."""
 
     def __init__(self) -> None:
         """Nothing is known yet."""
         self._symbols: dict[Hashable, int] = {}
-        self._messages: dict[int, tuple[Atom, ...]] = {}
+        self._messages: dict[int, tuple[Message, tuple[Atom, ...]]] = {}
+        """By identity; each message is held here, or a later one could be made in its place and taken for it."""
         self._same: dict[Hashable, tuple[Message, tuple[Atom, ...]]] = {}
         """The latest message of one part by its text or its call's id: most messages are it again."""
         self._last: tuple[tuple[Message, ...], History] = (), History([], [])
@@ -86,8 +87,8 @@ class Atoms:
         """The atoms of one message."""
         known = self._messages.get(id(message))
         if known is None:
-            known = self._messages[id(message)] = self._again(message)
-        return known
+            known = self._messages[id(message)] = message, self._again(message)
+        return known[1]
 
     def _again(self, message: Message) -> tuple[Atom, ...]:
         """The atoms of an equal message that was read before, else its own."""
