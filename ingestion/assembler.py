@@ -1,14 +1,19 @@
 """From the spans of traces, as the store holds them, to what follows from them: trajectories and signals.
 
+Most traces come whole and are told of by nobody, so they are assembled before the transaction that stores them, which
+holds the database (``draft``); in it, a draft stands or is made again.
+
 A fault that one trace shows costs no other trace its place: it is logged, and the trace stays dirty.
 """
 
 from __future__ import annotations
 
 import logging
+import operator
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Final, NamedTuple
 
 from governance.records.content import AdmittedSpan
 from governance.records.feedback import Feedback, Statement
@@ -26,6 +31,22 @@ from ingestion.signals.baselines import Baselines
 from ingestion.tokens import NO_PRICES
 
 _log = logging.getLogger(__name__)
+
+
+class _Draft(NamedTuple):
+    """A trace that was assembled before anything else of it was known."""
+
+    spans: list[AdmittedSpan]
+    folded: list[AdmittedSpan]
+    made: Assembled
+
+    def fits(self, spans: Sequence[AdmittedSpan]) -> bool:
+        """Whether these are the very spans, and no others."""
+        return len(spans) == len(self.spans) and all(map(operator.is_, spans, self.spans))
+
+
+Drafts = dict[TraceKey, _Draft]
+NO_DRAFTS: Final[Drafts] = {}
 
 
 class Assembler:
@@ -47,22 +68,42 @@ class Assembler:
         self._rules = rules
         self._joining = joining
 
-    def counting(self, total: Counter[str]) -> Assemble:
-        """Assembly that counts ``trajectories`` and ``signals`` into ``total``."""
+    def draft(self, spans: Iterable[AdmittedSpan]) -> Drafts:
+        """The traces of these spans, assembled as if the store held nothing of them and nobody had said anything."""
+        drafts: Drafts = {}
+        traces: dict[TraceKey, list[AdmittedSpan]] = {}
+        for item in spans:
+            traces.setdefault((item.tenant_id, item.span.trace_id), []).append(item)
+        for key, held in traces.items():
+            with _alone(key):
+                ordered = sorted(held, key=lambda item: (item.span.start_unix_nano, item.span.span_id))
+                whole = fold(ordered)
+                drafts[key] = _Draft(ordered, whole, self._assembled(whole, None))
+        return drafts
+
+    def counting(self, total: Counter[str], drafts: Drafts = NO_DRAFTS) -> Assemble:
+        """Assembly that counts ``trajectories`` and ``signals`` into ``total``.
+
+        A draft stands where the trace is what it was made of and nothing was said of it.
+        """
 
         def assembled(traces: Traces) -> Iterator[Assembled]:
+            fitting = {key: drafts[key] for key, spans in traces.items() if key in drafts and drafts[key].fits(spans)}
             folded: dict[TraceKey, list[AdmittedSpan]] = {}
             carried: list[Statement] = []
             for key, spans in traces.items():
                 with _alone(key):
-                    whole = fold(spans)
+                    whole = fitting[key].folded if key in fitting else fold(spans)
                     carried += of_spans(whole)
                     folded[key] = whole
             said = {} if self._joining is None else self._joining.join(folded, carried)
             made: list[Assembled] = []
             for key, whole in folded.items():
                 with _alone(key):
-                    made.append(self._assembled(whole, said.get(key)))
+                    stands = key in fitting and not said.get(key)
+                    one = fitting[key].made if stands else self._assembled(whole, said.get(key))
+                    self._baselines.learn(RunOutline.of(one.trajectory))
+                    made.append(one)
             if self._joining is not None:
                 self._joining.cite(signal for one in made for signal in one.signals)
             total["trajectories"] += len(made)
@@ -73,10 +114,8 @@ class Assembler:
 
     def _assembled(self, spans: Sequence[AdmittedSpan], said: Sequence[Feedback] | None) -> Assembled:
         trajectory = assemble(spans, self._prices, said)
-        outline = RunOutline.of(trajectory)
-        baseline = self._baselines.before(outline)
+        baseline = self._baselines.before(RunOutline.of(trajectory))
         found = signals.detect(trajectory, spans, feedback=said, rules=self._rules, baseline=baseline)
-        self._baselines.learn(outline)
         return Assembled(trajectory, found)
 
 

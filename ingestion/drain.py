@@ -32,7 +32,7 @@ from governance.records.process_rule import ProcessRule
 from governance.records.rights import Purpose
 from governance.records.span import Span
 from governance.store import Store
-from ingestion.assembler import Assembler
+from ingestion.assembler import Assembler, Drafts
 from ingestion.batch import Group, chunks, items, read_groups
 from ingestion.commit import together
 from ingestion.errors import SpoolError
@@ -239,12 +239,13 @@ class Drain:
 
     def _commit(self, segment_id: str, admitted: list[_Admitted], total: Counter[str]) -> list[_Counted]:
         """Everything of a segment, together or not at all."""
+        drafts = [self._assembler.draft(group.spans) for group in admitted]
 
         def work() -> tuple[list[_Counted], Counter[str]]:
             made: Counter[str] = Counter()
             if self._store.segments.done(segment_id):
                 return [], made
-            counted = [self._store_group(segment_id, group, made) for group in admitted]
+            counted = [self._store_group(segment_id, *group, made) for group in zip(admitted, drafts, strict=True)]
             self._store.segments.finish(segment_id)
             return counted, made
 
@@ -252,12 +253,12 @@ class Drain:
         total.update(made)
         return counted
 
-    def _store_group(self, segment_id: str, admitted: _Admitted, total: Counter[str]) -> _Counted:
+    def _store_group(self, segment_id: str, admitted: _Admitted, drafts: Drafts, total: Counter[str]) -> _Counted:
         group = admitted.group
         for aside in admitted.quarantined:
             aside.put(self._store, group.tenant_id, group.day, self._clock.now())
         heard, unheard = store_feedback(self._store, admitted.feedback)  # first: its traces may be in this segment
-        stored, withheld = store_spans(self._store, admitted.spans, self._assembler.counting(total))
+        stored, withheld = store_spans(self._store, admitted.spans, self._assembler.counting(total, drafts))
         fates, withheld = [*admitted.fates, *stored, *heard], withheld + unheard
         self._store.ledger.record(group.tenant_id, group.day, group.received, fates, withheld, segment_id)
         return _Counted(group.received, fates, withheld)

@@ -160,13 +160,14 @@ def _with_own(item: AdmittedSpan, own: Usage | None, below: _Tally, prices: Pric
 
 def _priced(item: AdmittedSpan, spent: _Tally, below: _Tally, prices: PriceTable) -> _Tally:
     """With the price of what the subtree does not explain."""
-    unexplained = dict(zip(_FIGURES, map(int.__sub__, spent.counts, below.counts), strict=True))
-    extra = Usage(**unexplained)
-    if not extra.total_tokens:
+    counts = tuple(map(int.__sub__, spent.counts, below.counts))
+    tokens = sum(_wholes(counts))
+    if not tokens:
         return spent
-    price = prices.price_of(_model(item), from_unix_nano(item.span.start_unix_nano))
+    price = None if prices is NO_PRICES else prices.price_of(_model(item), from_unix_nano(item.span.start_unix_nano))
     if price is None:
-        return replace(spent, uncosted=spent.uncosted + extra.total_tokens)
+        return replace(spent, uncosted=spent.uncosted + tokens)
+    extra = Usage(**dict(zip(_FIGURES, counts, strict=True)))
     return replace(
         spent,
         priced=added(spent.priced, price.of(extra)),
