@@ -87,6 +87,11 @@ Table(
     Column("reason", String, nullable=False),
     Column("expires_at", TIME, nullable=False),
     Index("ix_quarantine_expires_at", "expires_at"),
+    Column("day", String, nullable=False),
+    Column("spans", Integer, nullable=False),
+    Column("since", TIME, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("retry_at", TIME, nullable=False),
 )
 Table(
     "segments",

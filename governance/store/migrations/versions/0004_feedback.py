@@ -7,8 +7,8 @@ from sqlalchemy import Column, DateTime, ForeignKeyConstraint, Index, LargeBinar
 
 from governance.store.base import NAMING
 
-revision = "0005"
-down_revision = "0004"
+revision = "0004"
+down_revision = "0003"
 branch_labels = None
 depends_on = None
 
