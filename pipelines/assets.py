@@ -91,6 +91,22 @@ def drained_spool(context: dg.AssetExecutionContext, turn: TurnResource) -> dg.M
     return dg.MaterializeResult(metadata={key: _metadata(value) for key, value in report.items()})
 
 
+@dg.asset(group_name="retention")
+def swept_store(turn: TurnResource) -> dg.MaterializeResult[Any]:
+    """What is overdue, deleted; what production still stands on, renewed first."""
+    mill = turn.mill()
+    swept = mill.store.sweep(mill.clock.now())
+    return dg.MaterializeResult(metadata={"rows": sum(swept.values()), "tables": _metadata(swept)})
+
+
+@dg.asset_check(asset=swept_store)
+def nothing_overdue(turn: TurnResource) -> dg.AssetCheckResult:
+    """Check that no row outlives its time."""
+    mill = turn.mill()
+    overdue = mill.store.overdue(mill.clock.now())
+    return dg.AssetCheckResult(passed=not overdue, metadata={"overdue": _metadata(overdue)})
+
+
 def ledger_check(asset: dg.AssetsDefinition, name: str, *, blocking: bool) -> dg.AssetChecksDefinition:
     """The check that the books balance, after ``asset``."""
 

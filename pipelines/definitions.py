@@ -11,7 +11,15 @@ from datetime import timedelta
 
 import dagster as dg
 
-from pipelines.assets import LOOP_ASSETS, LOOP_CHECKS, TurnResource, drained_spool, spool_ledger_balances
+from pipelines.assets import (
+    LOOP_ASSETS,
+    LOOP_CHECKS,
+    TurnResource,
+    drained_spool,
+    nothing_overdue,
+    spool_ledger_balances,
+    swept_store,
+)
 from pipelines.operations import last_window
 from pipelines.settings import load_settings
 from pipelines.wiring import shared_mill
@@ -34,6 +42,16 @@ intake_job = dg.define_asset_job(
 frequently = dg.ScheduleDefinition(
     name="frequently", job=intake_job, cron_schedule="*/2 * * * *", default_status=dg.DefaultScheduleStatus.RUNNING
 )
+
+
+retention_job = dg.define_asset_job(
+    "retention", selection=dg.AssetSelection.assets(swept_store), executor_def=dg.in_process_executor
+)
+
+daily = dg.ScheduleDefinition(
+    name="daily", job=retention_job, cron_schedule="30 1 * * *", default_status=dg.DefaultScheduleStatus.RUNNING
+)
+"""Before the night's turn, so that it learns from nothing that is overdue."""
 
 
 def run_config(scope: str, start: str, end: str) -> dg.RunConfig:
@@ -81,10 +99,10 @@ def rights_changed(context: dg.SensorEvaluationContext) -> Iterator[dg.RunReques
 
 
 definitions = dg.Definitions(
-    assets=[drained_spool, *LOOP_ASSETS],
-    asset_checks=[spool_ledger_balances, *LOOP_CHECKS],
-    jobs=[intake_job, loop_job],
-    schedules=[frequently, nightly],
+    assets=[drained_spool, swept_store, *LOOP_ASSETS],
+    asset_checks=[spool_ledger_balances, nothing_overdue, *LOOP_CHECKS],
+    jobs=[intake_job, retention_job, loop_job],
+    schedules=[frequently, daily, nightly],
     sensors=[rights_changed],
     resources={"turn": TurnResource()},
 )
