@@ -24,7 +24,7 @@ from typing import Any, Final
 from governance import carriers
 from governance.masked_drafts import Draft, masked_drafts
 from governance.masking.surrogate import Surrogates
-from governance.own_id import OwnId
+from governance.own_id import HashedId, OwnId
 from governance.ports.clock import Clock, IdFactory, RandomIds
 from governance.ports.keys import KeyProvider
 from governance.ports.masker import Masked, Masker
@@ -117,13 +117,13 @@ class Door:
             for item, subject in zip(items, subjects, strict=True)
         ]
         masked = masked_drafts(self._masker, tenant_id, [draft for draft in drafts if draft is not None])
-        own_ids = {subject: OwnId(owner, subject) for owner, subject in zip(owners, subjects, strict=True)}
+        own_ids = {whose: self._own_id(tenant_id, *whose) for whose in set(zip(owners, subjects, strict=True))}
         admitted: list[AdmittedSpan | Refusal] = []
         for (span, _, _), draft, owner, subject in zip(items, drafts, owners, subjects, strict=True):
             if draft is None:
                 admitted.append(Refusal(Reason.SUPPRESSED.value, span.trace_id, span.span_id))
                 continue
-            made, content, mentions = next(masked)(own_ids[subject])
+            made, content, mentions = next(masked)(own_ids[owner, subject])
             if owner:
                 made = carriers.with_subject(made, draft[0], self._attributes, owner, subject)
             admitted.append(
@@ -136,8 +136,12 @@ class Door:
                     mentions=mentions,
                 )
             )
-        self._log(tenant_id, "admit_spans", f"batch of {len(items)}", _tally(admitted))
         return admitted
+
+    def record(self, tenant_id: str, where: str, admitted: Counter[str]) -> None:
+        """Write into the audit what was admitted, in the transaction that stores it; ``admitted`` is a ``tally``."""
+        if admitted:
+            self._log(tenant_id, "admit_spans", where, dict(sorted(admitted.items())))
 
     def admit_said(self, tenant_id: str, said: Sequence[Said]) -> list[Heard | None]:
         """Admit feedback, in order; None is what an erased person said, or what was said as theirs.
@@ -192,6 +196,12 @@ class Door:
                 named.setdefault(span.trace_id, set()).add(raw_id)
         heirs = {trace_id: next(iter(found)) for trace_id, found in named.items() if len(found) == 1}
         return [raw_id or heirs.get(span.trace_id) for span, _, raw_id in items]
+
+    def _own_id(self, tenant_id: str, owner: str | None, subject: str) -> OwnId | HashedId:
+        """How a person's own id is taken out of texts; of one whom only the store knows, by its hash."""
+        if owner is None and subject != UNKNOWN_SUBJECT:
+            return HashedId(subject, lambda raw_id: self.subject(tenant_id, raw_id))
+        return OwnId(owner, subject)
 
     def _subjects(self, tenant_id: str, items: Sequence[Item], owners: Sequence[str | None]) -> list[str]:
         """Each span's person; of a span without an owner, the one whom the stored spans of its trace identify."""
@@ -290,9 +300,9 @@ def _draft(item: Item, *, keep: bool) -> Draft:
     return carriers.with_scores(carriers.without_words(bare), content.evaluations), None
 
 
-def _tally(admitted: Sequence[AdmittedSpan | Refusal]) -> dict[str, int]:
-    counts = Counter(
+def tally(admitted: Iterable[AdmittedSpan | Refusal]) -> Counter[str]:
+    """How many spans were admitted, withheld, and refused by reason."""
+    return Counter(
         one.reason if isinstance(one, Refusal) else "withheld" if one.content is None else "admitted"
         for one in admitted
     )
-    return dict(sorted(counts.items()))

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from governance import carriers
 from governance.grown import Grown
-from governance.own_id import OwnId
+from governance.own_id import HashedId, OwnId
 from governance.ports.masker import Masked, Masker
 from governance.records.content import Evaluation, SpanContent
 from governance.records.message import Message
@@ -20,7 +20,8 @@ from governance.records.span import Span
 
 Draft = tuple[Span, SpanContent | None]
 """A span and what may be kept of what was said in it."""
-Finished = Callable[[OwnId], tuple[Span, SpanContent | None, tuple[str, ...]]]
+Hides = OwnId | HashedId
+Finished = Callable[[Hides], tuple[Span, SpanContent | None, tuple[str, ...]]]
 """Given whose it is: the masked span, its masked content, and who is mentioned in that."""
 _SAID: Final = ("operation", "tool_name", "tool_call_id", "tool_arguments", "tool_result")
 
@@ -67,16 +68,16 @@ class _Messages:
 
     def __init__(self, found: dict[int, tuple[Message, dict[str, Any], Masked]]) -> None:
         self._found = found
-        self._grown: dict[OwnId, Grown[tuple[Message, tuple[str, ...]]]] = {}
-        self._made: dict[tuple[int, OwnId], tuple[Message, tuple[str, ...]]] = {}
+        self._grown: dict[Hides, Grown[tuple[Message, tuple[str, ...]]]] = {}
+        self._made: dict[tuple[int, Hides], tuple[Message, tuple[str, ...]]] = {}
 
-    def of(self, messages: tuple[Message, ...], own_id: OwnId) -> tuple[tuple[Message, tuple[str, ...]], ...]:
+    def of(self, messages: tuple[Message, ...], own_id: Hides) -> tuple[tuple[Message, tuple[str, ...]], ...]:
         """The masked messages, each with who is mentioned in it."""
         if own_id not in self._grown:
             self._grown[own_id] = Grown(lambda some: [self._one(message, own_id) for message in some])
         return self._grown[own_id](messages)
 
-    def _one(self, message: Message, own_id: OwnId) -> tuple[Message, tuple[str, ...]]:
+    def _one(self, message: Message, own_id: Hides) -> tuple[Message, tuple[str, ...]]:
         key = id(message), own_id
         known = self._made.get(key)
         if known is None:
@@ -96,7 +97,7 @@ class _Finish:
         self._masked = masked
         self._said = said
 
-    def __call__(self, own_id: OwnId) -> tuple[Span, SpanContent | None, tuple[str, ...]]:
+    def __call__(self, own_id: Hides) -> tuple[Span, SpanContent | None, tuple[str, ...]]:
         span, content = self._draft
         value = own_id.hidden(self._masked.value)
         same = value is self._carried

@@ -22,7 +22,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Final, NamedTuple
 
-from governance.door import Door, Refusal
+from governance.door import Door, Refusal, tally
 from governance.errors import MaskingError
 from governance.ports.clock import Clock, SystemClock
 from governance.records.base import Record
@@ -93,6 +93,7 @@ class _Admitted(NamedTuple):
     fates: list[tuple[Fate, str]]
     quarantined: list[Aside]
     feedback: AdmittedFeedback
+    tally: Counter[str]
 
 
 class Drain:
@@ -202,7 +203,7 @@ class Drain:
         self._warn(group.tenant_id)
         theirs = {trace_id: raw_id for (tenant_id, trace_id), raw_id in owners.items() if tenant_id == group.tenant_id}
         feedback = self._feedback.admit(group.tenant_id, group.feedback)
-        result = _Admitted(group, [], list(group.fates), [], feedback)
+        result = _Admitted(group, [], list(group.fates), [], feedback, Counter())
         for position, item in enumerate(feedback.failed):
             place = f"{segment_id}/{group.tenant_id}/{group.day}/feedback/{position}"
             result.quarantined.append(set_item_aside(self._spool, place, item))
@@ -220,7 +221,9 @@ class Drain:
 
     def _through_door(self, spans: list[Span], owners: dict[str, str], result: _Admitted) -> None:
         tenant_id = result.group.tenant_id
-        for one in self._door.admit(tenant_id, items(tenant_id, spans, self._subjects, owners)):
+        admitted = self._door.admit(tenant_id, items(tenant_id, spans, self._subjects, owners))
+        result.tally.update(tally(admitted))
+        for one in admitted:
             if isinstance(one, Refusal):
                 result.fates.append((Fate.REJECTED, one.reason))
             else:
@@ -260,6 +263,7 @@ class Drain:
         heard, unheard = store_feedback(self._store, admitted.feedback)  # first: its traces may be in this segment
         stored, withheld = store_spans(self._store, admitted.spans, self._assembler.counting(total, drafts))
         fates, withheld = [*admitted.fates, *stored, *heard], withheld + unheard
+        self._door.record(group.tenant_id, f"segment {segment_id}", admitted.tally)
         self._store.ledger.record(group.tenant_id, group.day, group.received, fates, withheld, segment_id)
         return _Counted(group.received, fates, withheld)
 

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from governance.door import Door, Refusal
+from governance.door import Door, Refusal, tally
 from governance.errors import MaskingError, NotFound
 from governance.ports.clock import Clock, IdFactory, RandomIds
 from governance.records.audit import AuditEvent
@@ -174,6 +174,7 @@ class Quarantine:
         stored, withheld = store_spans(self._store, [normal(one) for one in admitted if isinstance(one, AdmittedSpan)])
         heard, unheard = store_feedback(self._store, said)
         fates, withheld = [*fates, *stored, *heard], withheld + unheard
+        self._door.record(item.tenant_id, f"quarantine {item.id}", tally(admitted))
         self._store.ledger.record_release(item.tenant_id, item.day, fates, withheld, item.id)
         self._log(item, "quarantine", "release_from_quarantine", dict(Counter(fate.value for fate, _ in fates)))
         return fates, withheld

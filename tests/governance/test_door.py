@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from governance.door import Door, Item, Refusal
+from governance.door import Door, Item, Refusal, tally
 from governance.errors import MaskingError
 from governance.keys import DerivedKeyProvider
 from governance.masking.detection import Detector
@@ -159,9 +159,22 @@ def test_an_erased_person_is_refused(door: Door, store: Store, clock: ManualCloc
     assert isinstance(results[1], AdmittedSpan)
 
 
+def test_a_span_of_a_stored_trace_is_its_persons_and_their_id_leaves_its_words(door: Door, store: Store) -> None:
+    consent(store, door, "harbor-0012")
+    first = [one for one in door.admit("t", [item("harbor-0012")]) if isinstance(one, AdmittedSpan)]
+    store.spans.merge(first, lambda old, _: old)
+    both = door.admit("t", [item("harbor-0012", 1, trace_id=f"{8:032x}"), item(None, 2, **EVERYWHERE)])
+    late = admitted(both[1])
+    assert late.subject == door.subject("t", "harbor-0012")
+    assert late.content is not None
+    assert "harbor-0012" not in late.model_dump_json()
+
+
 def test_one_audit_event_a_batch_without_names(door: Door, store: Store) -> None:
     consent(store, door, "harbor-0012")
-    door.admit("t", [item("harbor-0012"), item("harbor-0099", 2, trace_id=f"{9:032x}")])
+    results = door.admit("t", [item("harbor-0012"), item("harbor-0099", 2, trace_id=f"{9:032x}")])
+    assert store.audit.list("t") == ()
+    door.record("t", "segment 1", tally(results))
     events = [event for event in store.audit.list("t") if event.action == "admit_spans"]
     assert len(events) == 1
     assert events[0].detail == {"admitted": 1, "withheld": 1}
