@@ -2,11 +2,12 @@
 
 Theory. A model call repeats its conversation, so of the sequences that come one after the other most begin with the
 one before. What is made of a sequence here is made of each element by itself, so the beginning has been made already.
-Elements are compared as tuples compare them, identical ones without a look inside.
+Elements are the same when they are identical: Python calls 1, 1.0 and True equal, and JSON does not.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Generic, TypeVar
 
@@ -30,7 +31,7 @@ class Grown(Generic[T]):
         if len(values) < SHORTEST:
             return tuple(self._make(values))
         known = len(self._last)
-        if known and values[:known] == self._last:
+        if known and len(values) >= known and all(map(operator.is_, values, self._last)):
             made = self._made if len(values) == known else self._made + tuple(self._make(values[known:]))
         else:
             made = tuple(self._make(values))

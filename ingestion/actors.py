@@ -13,8 +13,23 @@ HUMAN_AGENT: Final = "human_operator"
 
 def actor(item: AdmittedSpan, tree: Tree) -> Actor:
     """Who acted in a span: a person where the span or anything above it is a person's."""
-    human = any(is_human(one) for one in (item, *tree.ancestors(item.span.span_id)))
-    return Actor.HUMAN if human else Actor.AGENT
+    return Actor.HUMAN if _is_humans(item.span.span_id, tree) else Actor.AGENT
+
+
+def _is_humans(span_id: str, tree: Tree) -> bool:
+    """Whether the span or one above it is a person's; what is found out holds for the whole way up to it."""
+    way: list[str] = []
+    human = False
+    place: str | None = span_id
+    while place is not None and place in tree.spans:
+        known = tree.humans.get(place)
+        human = is_human(tree.spans[place]) if known is None else known
+        way.append(place)
+        if human or known is not None:
+            break
+        place = tree.parent[place]
+    tree.humans.update(dict.fromkeys(way, human))
+    return human
 
 
 def is_human(item: AdmittedSpan) -> bool:

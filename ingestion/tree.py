@@ -32,6 +32,10 @@ class Tree:
     """Parents that spans name and that are not there."""
     extra_roots: frozenset[str] = frozenset()
     """Further spans without a parent."""
+    depths: dict[str, int] = field(default_factory=dict)
+    """How many spans stand above each."""
+    humans: dict[str, bool] = field(default_factory=dict, compare=False, repr=False)
+    """What was found out about spans on their way up, so that long ways are walked once (``ingestion.actors``)."""
     _operations: dict[str, str | None] = field(default_factory=dict)
 
     def operation(self, span_id: str) -> str | None:
@@ -49,7 +53,7 @@ class Tree:
 
     def depth(self, span_id: str) -> int:
         """How many spans stand above it."""
-        return sum(1 for _ in self.ancestors(span_id))
+        return self.depths[span_id]
 
 
 def build(spans: Sequence[AdmittedSpan]) -> Tree:
@@ -58,7 +62,7 @@ def build(spans: Sequence[AdmittedSpan]) -> Tree:
     tops = [item for item in by_id.values() if item.span.parent_span_id is None]
     root = min(tops, key=lambda item: (not is_agent(item), start_order(item)), default=None)
     parent: dict[str, str | None] = {}
-    missing, extra = set(), set()
+    missing, extra, circular = set(), set(), _circular(by_id)
     for span_id, item in by_id.items():
         above = item.span.parent_span_id
         if item is root:
@@ -66,7 +70,7 @@ def build(spans: Sequence[AdmittedSpan]) -> Tree:
         elif above is None:
             extra.add(span_id)
             parent[span_id] = ORPHANS
-        elif above not in by_id or _circles(span_id, by_id):
+        elif above not in by_id or span_id in circular:
             missing |= set() if above in by_id else {above}
             parent[span_id] = ORPHANS
         else:
@@ -75,19 +79,37 @@ def build(spans: Sequence[AdmittedSpan]) -> Tree:
     for span_id, place in parent.items():
         if place is not None:
             children.setdefault(place, []).append(span_id)
-    return Tree(root, by_id, parent, children, frozenset(missing), frozenset(extra))
+    depths = _depths(parent, children)
+    return Tree(root, by_id, parent, children, frozenset(missing), frozenset(extra), depths)
 
 
-def _circles(span_id: str, by_id: dict[str, AdmittedSpan]) -> bool:
-    """Whether the way up from a span comes back to it."""
+def _circular(by_id: dict[str, AdmittedSpan]) -> set[str]:
+    """The spans whose way up comes back to them; each span is walked over once."""
+    found: set[str] = set()
     seen: set[str] = set()
-    place = by_id[span_id].span.parent_span_id
-    while place is not None and place in by_id and place not in seen:
-        if place == span_id:
-            return True
-        seen.add(place)
-        place = by_id[place].span.parent_span_id
-    return False
+    for start in by_id:
+        path: dict[str, None] = {}
+        place: str | None = start
+        while place is not None and place in by_id and place not in seen:
+            seen.add(place)
+            path[place] = None
+            place = by_id[place].span.parent_span_id
+        if place in path:
+            way = list(path)
+            found.update(way[way.index(place) :])
+    return found
+
+
+def _depths(parent: dict[str, str | None], children: dict[str, list[str]]) -> dict[str, int]:
+    """How many spans stand above each; each span is looked at once."""
+    depths = {span_id: 0 for span_id, place in parent.items() if place is None or place == ORPHANS}
+    waiting = list(depths)
+    while waiting:
+        above = waiting.pop()
+        for span_id in children.get(above, ()):
+            depths[span_id] = depths[above] + 1
+            waiting.append(span_id)
+    return depths
 
 
 def top_first(tree: Tree) -> list[AdmittedSpan]:

@@ -99,16 +99,21 @@ class TraceWords:
         self._grown_notes: Grown[None] = Grown(self._note_each)
         self._grown_refs: Grown[Ref] = Grown(lambda values: [self.refs[self._text(value)] for value in values])
 
-    def add_pack(self, home: str, first: int, values: Sequence[Any]) -> None:
-        """A pack that was read; an empty slot is None."""
-        own = home == self.key[1]
-        if own:
-            self.next = max(self.next, first + len(values))
+    def add_pack(self, first: int, values: Sequence[Any]) -> None:
+        """A pack of this trace that was read; an empty slot is None."""
+        self.next = max(self.next, first + len(values))
         for slot, value in enumerate(values, first):
             if value is not None:
-                ref: Ref = slot if own else (home, slot)
-                self.values[ref] = value
-                self.refs.setdefault(dump_json(value), ref)
+                self._know(slot, value)
+
+    def add_borrowed(self, home: str, slot: int, value: Any) -> None:
+        """A slot of another trace that this one refers to by record; the rest of its pack is not this trace's."""
+        if value is not None:
+            self._know((home, slot), value)
+
+    def _know(self, ref: Ref, value: Any) -> None:
+        self.values[ref] = value
+        self.refs.setdefault(dump_json(value), ref)
 
     def note(self, value: Any) -> None:
         """A value that will be referred to, a message or plain JSON."""
@@ -190,20 +195,21 @@ class Words:
 
     def load(self, keys: Iterable[TraceKey]) -> None:
         """Read what the store holds of these traces, with what they borrow from others."""
+        pack, ref = BlockPackRow, BlockRefRow
+        at = and_(pack.tenant_id == ref.tenant_id, pack.trace_id == ref.home_trace_id, _inside(ref.slot))
         for tenant_id, part in by_tenant(keys):
-            pack, ref = BlockPackRow, BlockRefRow
-            own = select(pack.trace_id, pack.trace_id, pack.first, pack.body).where(
+            own = select(pack.trace_id, pack.first, pack.body).where(
                 pack.tenant_id == tenant_id, pack.trace_id.in_(part)
             )
-            at = and_(pack.tenant_id == ref.tenant_id, pack.trace_id == ref.home_trace_id, _inside(ref.slot))
-            theirs = (
-                select(ref.trace_id, pack.trace_id, pack.first, pack.body)
+            for trace_id, first, body in self._connection.execute(own):
+                self.of((tenant_id, trace_id)).add_pack(first, body)
+            borrowed = (
+                select(ref.trace_id, ref.home_trace_id, ref.slot, pack.first, pack.body)
                 .join(pack, at)
                 .where(ref.tenant_id == tenant_id, ref.trace_id.in_(part))
             )
-            for statement in (own, theirs):
-                for trace_id, home, first, body in self._connection.execute(statement):
-                    self.of((tenant_id, trace_id)).add_pack(home, first, body)
+            for trace_id, home, slot, first, body in self._connection.execute(borrowed):
+                self.of((tenant_id, trace_id)).add_borrowed(home, slot, body[slot - first])
 
     def settle(self) -> None:
         """Give every noted value its place: where another trace has it already, else a slot of its own."""

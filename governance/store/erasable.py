@@ -95,7 +95,7 @@ class _Erasure:
         starts += self._derived(held.trajectories)
         self._mark(left.groundless, ArtifactState.PENDING_REBUILD, "no other evidence asks for it")
         self._taint(lineage.descendants(self._connection, starts))
-        self._artifacts.extend(feedback_erasure.leave(self._connection, tenant_id, subject, held.traces))
+        self._artifacts.extend(feedback_erasure.leave(self._connection, tenant_id, subject, held.whole))
         self._delete_traces(held)
         for old, new in worlds.remove_subject(self._connection, self._kit, tenant_id, subject):
             self._mark([node(NodeKind.WORLD, old)], ArtifactState.REBUILT_WITHOUT, f"replaced by {new}")
@@ -155,15 +155,20 @@ class _Erasure:
                 self._connection.execute(update(table).where(*mine).values({reason: REASON}))
 
     def _delete_traces(self, held: findings.Findings) -> None:
+        """Delete what goes of the traces; those of which something stays are assembled again."""
         tenant_id, _ = self._person
         trajectories.delete_trajectories(self._connection, [(tenant_id, id_) for id_ in held.trajectories])
-        counts = dict.fromkeys(held.trajectories, 0)
+        counts = dict.fromkeys(held.traces, 0)
         for key in held.spans:
-            id_ = f"{key[0]}/{key[1]}"
-            counts[id_] = counts.get(id_, 0) + spans.delete_spans(self._connection, [key])
-        release.tidy(self._connection, self._kit, ((tenant_id, id_.rpartition("/")[2]) for id_ in counts))
-        for id_, number in sorted(counts.items()):
-            self._mark([node(NodeKind.TRAJECTORY, id_)], ArtifactState.DELETED, f"with {number} spans")
+            counts[key[1]] += spans.delete_spans(self._connection, [key])
+        spans.bump(self._connection, [(tenant_id, trace_id) for trace_id in sorted(held.shared)])
+        release.tidy(self._connection, self._kit, [(tenant_id, trace_id) for trace_id in counts])
+        for trace_id, number in sorted(counts.items()):
+            gone = node(NodeKind.TRAJECTORY, f"{tenant_id}/{trace_id}")
+            if trace_id in held.shared:
+                self._mark([gone], ArtifactState.PENDING_REBUILD, f"{number} spans deleted; made again without them")
+            else:
+                self._mark([gone], ArtifactState.DELETED, f"with {number} spans")
 
     def _forget(self) -> None:
         """Delete the person's consent events and the edges that name them."""

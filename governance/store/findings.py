@@ -1,7 +1,8 @@
 """What the store holds of a person: their traces, and what rests on them directly.
 
 A span that identifies nobody belongs to the person of its trace, as on reading; a trace that names the person in its
-content (``mentions``) goes as a whole, whoever's it is.
+content (``mentions``) goes as a whole, whoever's it is. A trajectory holds the words of all its spans, so it goes when
+any of them is the person's, and is made again of what stays.
 """
 
 from __future__ import annotations
@@ -30,6 +31,13 @@ class Findings:
     spans: tuple[tuple[str, str, int], ...]
     """Rows of spans."""
     trajectories: tuple[str, ...]
+    shared: frozenset[str] = frozenset()
+    """Traces of which spans of others stay."""
+
+    @property
+    def whole(self) -> list[str]:
+        """The traces of which nothing stays."""
+        return [trace_id for trace_id in self.traces if trace_id not in self.shared]
 
     @property
     def traces(self) -> list[str]:
@@ -46,9 +54,9 @@ def find(connection: Connection, tenant_id: str, subject: str) -> Findings:
         for traces, subjects in ((mine, (subject, UNKNOWN_SUBJECT)), (named, None))
         for trace, number in _spans(connection, tenant_id, traces, subjects)
     }
-    ids = set(_trajectories(connection, tenant_id, mine, (subject, UNKNOWN_SUBJECT)))
-    ids.update(_trajectories(connection, tenant_id, named, None))
-    return Findings(tuple(sorted(spans)), tuple(sorted(ids)))
+    ids = {*_trajectories(connection, tenant_id, mine, None), *_trajectories(connection, tenant_id, named, None)}
+    shared = frozenset(_shared(connection, tenant_id, sorted(set(mine) - set(named)), (subject, UNKNOWN_SUBJECT)))
+    return Findings(tuple(sorted(spans)), tuple(sorted(ids)), shared)
 
 
 def count(connection: Connection, tenant_id: str, subject: str) -> int:
@@ -62,7 +70,7 @@ def count(connection: Connection, tenant_id: str, subject: str) -> int:
     owned = select(func.count()).where(SpansRow.tenant_id == tenant_id, SpansRow.subject == subject)
     held = find(connection, tenant_id, subject)
     total += len(held.spans) - (connection.scalar(owned) or 0)
-    total += len(feedback_erasure.find_joined(connection, tenant_id, subject, held.traces))
+    total += len(feedback_erasure.find_joined(connection, tenant_id, subject, held.whole))
     edges = select(func.count()).select_from(LineageRow).where(names_person(tenant_id, subject))
     return total + (connection.scalar(edges) or 0)
 
@@ -103,6 +111,13 @@ def _spans(
         if subjects is not None:
             statement = statement.where(SpansRow.subject.in_(subjects))
         yield from ((trace, number) for trace, number in connection.execute(statement))
+
+
+def _shared(connection: Connection, tenant_id: str, traces: Sequence[str], subjects: Sequence[str]) -> Iterable[str]:
+    """Those of the traces that hold spans of others than ``subjects``."""
+    for part in chunks(traces, dialect.CHUNK):
+        mine = (SpansRow.tenant_id == tenant_id, SpansRow.trace_id.in_(part), SpansRow.subject.not_in(subjects))
+        yield from connection.scalars(select(SpansRow.trace_id).where(*mine).distinct())
 
 
 def _trajectories(

@@ -215,9 +215,17 @@ def delete_spans(connection: Connection, keys: Iterable[RowKey]) -> int:
         gone += sum(connection.scalars(select(row.size).where(named)))
         connection.execute(delete(row).where(named))
     for tenant_id, traces in by_tenant((tenant, trace) for tenant, trace, _ in wanted):
-        left = select(row.trace_id).where(row.tenant_id == tenant_id, row.trace_id.in_(traces)).distinct()
-        without = sorted(set(traces) - set(connection.scalars(left)))
+        without = sorted(set(traces) - existing(connection, tenant_id, traces))
         for table in (TraceVersionRow, MentionRow, ResponseRow):
             mine = (table.tenant_id == tenant_id, table.trace_id.in_(without))
             connection.execute(delete(table).where(*mine))
     return gone
+
+
+def existing(connection: Connection, tenant_id: str, trace_ids: Iterable[str]) -> set[str]:
+    """Those of the traces of which the store holds spans."""
+    row, found = SpansRow, set[str]()
+    for _, part in by_tenant((tenant_id, trace_id) for trace_id in trace_ids):
+        there = select(row.trace_id).where(row.tenant_id == tenant_id, row.trace_id.in_(part)).distinct()
+        found.update(connection.scalars(there))
+    return found

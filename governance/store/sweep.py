@@ -1,7 +1,8 @@
 """The sweep: deletes what is overdue, and first renews what production still stands on.
 
 The champion of each scope, its adapter and that adapter's dataset live for as long as they serve. A swept span or
-trajectory takes its words with it, unless something else still refers to them.
+trajectory takes its words with it, unless something else still refers to them. A trajectory goes with the first spans
+that it was made of, and is made again of those that stay.
 """
 
 from __future__ import annotations
@@ -39,18 +40,35 @@ def overdue(kit: Kit, now: datetime) -> dict[str, int]:
 def _sweep(connection: Connection, kit: Kit, now: datetime) -> dict[str, int]:
     _renew(connection, now)
     row, run = SpansRow, TrajectoryRow
-    keys = connection.execute(select(row.tenant_id, row.trace_id, row.number).where(row.expires_at <= now)).all()
-    runs = connection.execute(select(run.tenant_id, run.trace_id, run.id).where(run.expires_at <= now)).all()
+    keys: list[tuple[str, str, int]] = []
+    for tenant, trace, number in connection.execute(
+        select(row.tenant_id, row.trace_id, row.number).where(row.expires_at <= now)
+    ):
+        keys.append((tenant, trace, number))
+    traces = {(tenant, trace) for tenant, trace, _ in keys}
+    runs = {(tenant, f"{tenant}/{trace}") for tenant, trace in traces}
+    for tenant, id_ in connection.execute(select(run.tenant_id, run.id).where(run.expires_at <= now)):
+        runs.add((tenant, id_))
     swept = {
-        "trajectories": trajectories.delete_trajectories(connection, [(tenant, id_) for tenant, _, id_ in runs]),
-        "spans": spans.delete_spans(connection, [(tenant, trace, number) for tenant, trace, number in keys]),
+        "trajectories": trajectories.delete_trajectories(connection, runs),
+        "spans": spans.delete_spans(connection, keys),
         "quarantine": quarantine.expire(connection, kit, now)[0],
     }
-    swept["blocks"] = release.tidy(connection, kit, {(tenant, trace) for tenant, trace, _ in (*keys, *runs)})
+    traces |= {(tenant, id_.rpartition("/")[2]) for tenant, id_ in runs}
+    spans.bump(connection, traces)
+    swept["blocks"] = release.tidy(connection, kit, traces)
     for name, table in _expiring().items():
-        if name not in SPECIAL or table is TraceVersionRow:
+        if name not in SPECIAL:
             swept[name] = connection.execute(delete(table).where(table.expires_at <= now)).rowcount
+    _renew_counters(connection, kit, now)
     return {name: number for name, number in sorted(swept.items()) if number}
+
+
+def _renew_counters(connection: Connection, kit: Kit, now: datetime) -> None:
+    """The counters of a trace live as long as it has spans, and go with them."""
+    row = TraceVersionRow
+    until = kit.expires(row)
+    connection.execute(update(row).where(row.expires_at <= now).values(expires_at=until))
 
 
 def _renew(connection: Connection, now: datetime) -> None:

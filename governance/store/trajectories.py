@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, func, select
 
 from governance.errors import NotFound, PurposeDenied
 from governance.records.admissible import Admissible
@@ -15,11 +15,11 @@ from governance.records.outline import RunOutline
 from governance.records.rights import Purpose
 from governance.records.trajectory import Trajectory
 from governance.store import dialect, release, rights
-from governance.store.blocks import Words
+from governance.store.blocks import Words, by_tenant
 from governance.store.chunks import chunks
 from governance.store.codec import needs_of, read_outline, read_run, words_of_run, write_run
 from governance.store.kit import Kit
-from governance.store.tables_traces import TrajectoryRow
+from governance.store.tables_traces import SpansRow, TrajectoryRow
 
 UPDATED = ("trace_id", "session_id", "subject", "started_at", "body")
 
@@ -132,9 +132,23 @@ def put_runs(connection: Connection, kit: Kit, words: Words, trajectories: Seque
         for value in words_of_run(item):
             of_trace.note(value)
     words.settle()
-    expires_at = kit.expires(TrajectoryRow)
-    rows = [_row(latest[id_], words) | {"expires_at": expires_at} for id_ in sorted(latest)]
+    whole, earliest = kit.expires(TrajectoryRow), _earliest(connection, latest.values())
+    rows = [_row(latest[id_], words) | {"expires_at": earliest.get(id_, whole)} for id_ in sorted(latest)]
     dialect.upsert(connection, TrajectoryRow, rows, UPDATED)
+
+
+def _earliest(connection: Connection, runs: Iterable[Trajectory]) -> dict[str, datetime]:
+    """Trajectory id to when the first of its spans is overdue: the words of a run live no longer than its spans'."""
+    row = SpansRow
+    found: dict[str, datetime] = {}
+    for tenant_id, part in by_tenant((run.tenant_id, run.trace_id) for run in runs):
+        statement = (
+            select(row.trace_id, func.min(row.expires_at))
+            .where(row.tenant_id == tenant_id, row.trace_id.in_(part))
+            .group_by(row.trace_id)
+        )
+        found |= {f"{tenant_id}/{trace_id}": at for trace_id, at in connection.execute(statement)}
+    return found
 
 
 def _row(item: Trajectory, words: Words) -> dict[str, Any]:

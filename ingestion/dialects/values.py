@@ -25,6 +25,8 @@ MONEY_DIGITS: Final = 12
 DOLLARS: Final = "USD"
 """The currency of a cost whose convention names none: those that state a cost state it in dollars."""
 _LONGEST_AMOUNT: Final = 40
+MOST_MONEY: Final = 1e12
+"""What is more is no cost."""
 _FIGURES: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 _OPERATIONS: Final = {
     "call_llm": "chat", "llm_call": "chat", "text_completion": "chat", "generate_content": "chat",
@@ -86,7 +88,7 @@ def _money(value: Any) -> float | None:
         except ValueError:
             return None
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    return round(float(value), MONEY_DIGITS) if number and math.isfinite(value) and value >= 0 else None
+    return round(float(value), MONEY_DIGITS) if number and 0 <= value <= MOST_MONEY else None
 
 
 def added(*amounts: float | None) -> float | None:

@@ -26,6 +26,7 @@ MOST_WORDS: Final = 64 * 1024
 LARGEST: Final = 2.0**53
 AHEAD: Final = timedelta(days=1)
 """How far ahead of the intake's clock a sender's time may be: what lies in the future would count for ever."""
+FIRST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 FIELDS: Final = frozenset(
     {"id", "kind", "name", "trace_id", "span_id", "response_id", "session_id", "value", "label", "comment", "content",
      "user_id", "at"}
@@ -205,6 +206,8 @@ def _time(raw: dict[str, Any], received_at: datetime) -> datetime | None:
         raise _Wrong("at", "must say its time zone, as 2026-11-23T09:00:00Z")
     if aware > received_at + AHEAD:
         raise _Wrong("at", "lies more than a day ahead of the intake's clock")
+    if aware < FIRST:
+        raise _Wrong("at", "lies before 1970")
     return aware
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from datetime import timedelta
@@ -14,7 +15,9 @@ from sqlalchemy import create_engine, func, select
 
 from governance.errors import NotFound, PurposeDenied, StoreError
 from governance.records.content import AdmittedSpan, Evaluation, SpanContent
+from governance.records.erasure import ArtifactState
 from governance.records.ledger import Fate
+from governance.records.lineage import NodeKind
 from governance.records.message import Message, Role, ToolCallPart, text_message
 from governance.records.outline import RunOutline
 from governance.records.rights import Basis, ConsentStatus, Purpose, Reason, Suppression
@@ -391,3 +394,71 @@ def test_a_day_of_traffic_is_fast(store: Store) -> None:
         times.append(time.perf_counter() - start)
     assert (len(found.rows), len(found.excluded)) == (250, 250)
     assert min(times) < 1
+
+
+def test_a_slot_that_another_trace_needs_later_is_recorded(store: Store, database_url: str) -> None:
+    """Two long texts of one pack: the second is borrowed in a later delivery, and outlives its home."""
+    first, second = f"first {LONG}", f"second {LONG}"
+    short = text_message(Role.USER, "short")
+    said = [text_message(Role.USER, text) for text in (first, second)]
+    store.spans.merge([span(1, subject=person(1), content=SpanContent(input=(*said, short)))], latest)
+    store.spans.merge([span(2, 1, subject=person(2), content=SpanContent(input=(said[0],)))], latest)
+    later = span(2, 2, subject=person(2), content=SpanContent(input=(said[1], short)))
+    store.spans.merge([later], latest)
+    assert counts(database_url) == (4, 2, 2), "a short text is each trace's own"
+    store.erasable().erase("acme", person(1))
+    assert store.spans.trace("acme", trace_id(2), Purpose.COMPLY)[1] == later
+    assert counts(database_url) == (3, 2, 2)
+
+
+def test_what_python_calls_equal_is_kept_apart(store: Store) -> None:
+    def asked(value: object) -> tuple[Message, ...]:
+        call = ToolCallPart(id="1", name="t", arguments={"a": value})
+        rest = [text_message(Role.USER, f"{n}") for n in range(4)]
+        return (Message(role=Role.ASSISTANT, parts=(call,)), *rest)
+
+    spans = [
+        span(1, n, subject=person(1), content=SpanContent(input=asked(value)))
+        for n, value in enumerate([1, True, 1.0, 0.0, -0.0])
+    ]
+    store.spans.merge(spans, latest)
+    found = [json.dumps(one.plain()) for one in store.spans.trace("acme", trace_id(1), Purpose.COMPLY)]
+    assert found == [json.dumps(one.plain()) for one in spans]
+
+
+def test_a_shared_trace_is_made_again_without_the_one_who_left(store: Store) -> None:
+    mine, theirs = span(1, 0, subject=person(1)), span(1, 1, subject=person(2))
+    run = trajectory(1, subject=person(1), text="words of both")
+
+    def assembled(traces: Traces) -> Iterator[Assembled]:
+        yield Assembled(run, [])
+
+    store.spans.merge([mine, theirs], latest, assembled)
+    artifacts = store.erasable().erase("acme", person(2))
+    states = [item.state for item in artifacts if item.node.kind is NodeKind.TRAJECTORY]
+    assert states == [ArtifactState.PENDING_REBUILD]
+    assert store.trajectories.list(Purpose.COMPLY, ["acme"], T0, T1 + DAY).rows == ()
+    assert store.spans.dirty_traces() == [("acme", trace_id(1))]
+    assert store.spans.trace("acme", trace_id(1), Purpose.COMPLY) == [mine]
+    assert store.erasable().count("acme", person(2)) == 0
+
+
+def test_words_live_no_longer_than_the_earliest_span_that_carried_them(store: Store, clock: ManualClock) -> None:
+    run = trajectory(1, subject=person(1))
+
+    def assembled(traces: Traces) -> Iterator[Assembled]:
+        yield Assembled(run, [])
+
+    store.spans.merge([span(1, 0, subject=person(1))], latest, assembled)
+    clock.advance(days=100)
+    store.spans.merge([span(1, 1, subject=person(1))], latest, assembled)
+    first_over = clock.advance(days=80)
+    assert store.sweep(first_over)["trajectories"] == 1
+    assert store.overdue(first_over) == {}
+    assert store.spans.dirty_traces() == [("acme", trace_id(1))]
+    store.spans.assemble(("acme", trace_id(1)), assembled)
+    second_over = clock.advance(days=100)
+    swept = store.sweep(second_over)
+    assert (swept["spans"], swept["trajectories"]) == (1, 1)
+    assert store.overdue(second_over) == {}
+    assert store.trajectories.list(Purpose.COMPLY, ["acme"], T0, T1 + DAY).rows == ()

@@ -375,3 +375,30 @@ def test_a_segment_that_cannot_be_read_costs_no_other(tmp_path: Path, damage: st
     assert list(mill.spool.sealed()) == [first]
     assert [one.trace_id for one in mill.trajectories()] == ["c" * 32]
     mill.close()
+
+
+def test_a_deep_chain_of_spans_is_walked_once(mill: Mill) -> None:
+    """A sender's nesting costs as many steps as it has spans: 3,000 deep in seconds."""
+    import time
+
+    mill.contract()
+    mill.send(*(span_json(number, number - 1 or None, attributes={"user.id": "ann"}) for number in range(1, 3001)))
+    started = time.process_time()
+    mill.drain.run()
+    assert len(mill.trajectories()) == 1
+    assert time.process_time() - started < 30
+
+
+def test_costs_beyond_reason_are_none_and_keep_no_trace_from_being_assembled(mill: Mill) -> None:
+    mill.contract()
+    cost = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.usage.cost": 1e308,
+        "gen_ai.usage.input_tokens": 1,
+        "user.id": "ann",
+    }
+    mill.send(*(span_json(number, attributes=cost) for number in range(1, 4)))
+    mill.drain.run()
+    (run,) = mill.trajectories()
+    assert run.usage.cost is None
+    assert mill.store.spans.dirty_traces() == []
