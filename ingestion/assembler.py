@@ -101,9 +101,7 @@ class Assembler:
             for key, whole in folded.items():
                 with _alone(key):
                     stands = key in fitting and not said.get(key)
-                    one = fitting[key].made if stands else self._assembled(whole, said.get(key))
-                    self._baselines.learn(RunOutline.of(one.trajectory))
-                    made.append(one)
+                    made.append(fitting[key].made if stands else self._assembled(whole, said.get(key)))
             if self._joining is not None:
                 self._joining.cite(signal for one in made for signal in one.signals)
             total["trajectories"] += len(made)
@@ -114,8 +112,10 @@ class Assembler:
 
     def _assembled(self, spans: Sequence[AdmittedSpan], said: Sequence[Feedback] | None) -> Assembled:
         trajectory = assemble(spans, self._prices, said)
-        baseline = self._baselines.before(RunOutline.of(trajectory))
+        outline = RunOutline.of(trajectory)
+        baseline = self._baselines.before(outline)
         found = signals.detect(trajectory, spans, feedback=said, rules=self._rules, baseline=baseline)
+        self._baselines.learn(outline)
         return Assembled(trajectory, found)
 
 
