@@ -138,10 +138,9 @@ class Door:
             )
         return admitted
 
-    def record(self, tenant_id: str, where: str, admitted: Counter[str]) -> None:
-        """Write into the audit what was admitted, in the transaction that stores it; ``admitted`` is a ``tally``."""
-        if admitted:
-            self._log(tenant_id, "admit_spans", where, dict(sorted(admitted.items())))
+    def admission(self, tenant_id: str, where: str, admitted: Counter[str]) -> AuditEvent:
+        """What the audit says of an admission, for the transaction that stores it; ``admitted`` is a ``tally``."""
+        return self._event(tenant_id, "admit_spans", where, dict(sorted(admitted.items())))
 
     def admit_said(self, tenant_id: str, said: Sequence[Said]) -> list[Heard | None]:
         """Admit feedback, in order; None is what an erased person said, or what was said as theirs.
@@ -255,17 +254,18 @@ class Door:
         return masked | {whose: subject}, subject
 
     def _log(self, tenant_id: str, action: str, target: str, detail: dict[str, Any]) -> None:
-        self._store.audit.append(
-            AuditEvent(
-                id=self._ids.hex(16),
-                tenant_id=tenant_id,
-                actor="door",
-                role="intake",
-                action=action,
-                target=target,
-                detail=detail,
-                at=self._clock.now(),
-            )
+        self._store.audit.append(self._event(tenant_id, action, target, detail))
+
+    def _event(self, tenant_id: str, action: str, target: str, detail: dict[str, Any]) -> AuditEvent:
+        return AuditEvent(
+            id=self._ids.hex(16),
+            tenant_id=tenant_id,
+            actor="door",
+            role="intake",
+            action=action,
+            target=target,
+            detail=detail,
+            at=self._clock.now(),
         )
 
 

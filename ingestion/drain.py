@@ -263,7 +263,9 @@ class Drain:
         heard, unheard = store_feedback(self._store, admitted.feedback)  # first: its traces may be in this segment
         stored, withheld = store_spans(self._store, admitted.spans, self._assembler.counting(total, drafts))
         fates, withheld = [*admitted.fates, *stored, *heard], withheld + unheard
-        self._door.record(group.tenant_id, f"segment {segment_id}", admitted.tally)
+        if admitted.tally:
+            event = self._door.admission(group.tenant_id, f"segment {segment_id}", admitted.tally)
+            self._store.audit.append(event)
         self._store.ledger.record(group.tenant_id, group.day, group.received, fates, withheld, segment_id)
         return _Counted(group.received, fates, withheld)
 

@@ -174,7 +174,9 @@ class Quarantine:
         stored, withheld = store_spans(self._store, [normal(one) for one in admitted if isinstance(one, AdmittedSpan)])
         heard, unheard = store_feedback(self._store, said)
         fates, withheld = [*fates, *stored, *heard], withheld + unheard
-        self._door.record(item.tenant_id, f"quarantine {item.id}", tally(admitted))
+        if admitted:
+            event = self._door.admission(item.tenant_id, f"quarantine {item.id}", tally(admitted))
+            self._store.audit.append(event)
         self._store.ledger.record_release(item.tenant_id, item.day, fates, withheld, item.id)
         self._log(item, "quarantine", "release_from_quarantine", dict(Counter(fate.value for fate, _ in fates)))
         return fates, withheld

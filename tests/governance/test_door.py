@@ -174,7 +174,7 @@ def test_one_audit_event_a_batch_without_names(door: Door, store: Store) -> None
     consent(store, door, "harbor-0012")
     results = door.admit("t", [item("harbor-0012"), item("harbor-0099", 2, trace_id=f"{9:032x}")])
     assert store.audit.list("t") == ()
-    door.record("t", "segment 1", tally(results))
+    store.audit.append(door.admission("t", "segment 1", tally(results)))
     events = [event for event in store.audit.list("t") if event.action == "admit_spans"]
     assert len(events) == 1
     assert events[0].detail == {"admitted": 1, "withheld": 1}
