@@ -150,7 +150,7 @@ class Door:
 
         """
         subjects = {one.subject for one in said}
-        erased = {one for one in subjects if self._store.rights.is_suppressed(tenant_id, one)}
+        erased = self._store.rights.suppressed(tenant_id, subjects)
         keeping = self._keeping(tenant_id, subjects - erased, self._clock.now())
         drafts = [
             {"structure": one.structure, "words": one.words if one.subject in keeping else None}

@@ -15,6 +15,11 @@ def latest(old: AdmittedSpan, new: AdmittedSpan) -> AdmittedSpan:
     return max(old, new, key=lambda item: (item.span.end_unix_nano, item.model_dump_json()))
 
 
+def newest(old: AdmittedSpan, new: AdmittedSpan) -> AdmittedSpan:
+    """What came last."""
+    return new if new != old else old
+
+
 def open_store(url: str) -> Store:
     return Store.open(url, clock=SystemClock(), block_key=block_key)
 
