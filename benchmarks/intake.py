@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from benchmarks.intake_drain import drained, settle
-from benchmarks.intake_memory import memory_slope
+from benchmarks.intake_memory import memory_of
 from benchmarks.intake_servers import Mlflow, Peer, Phoenix, Server, Tidemill
 from benchmarks.traces import Traces
 
@@ -152,7 +152,8 @@ def measure(chosen: argparse.Namespace) -> dict[str, Any]:
         theirs = [found[name][f"{figure}_spans_per_second"] for name in ("mlflow", "phoenix") if name in found]
         found[key] = round(mine[f"{figure}_spans_per_second"] / max(theirs), 2) if theirs else None
     found["bytes_stored_per_byte"] = mine["bytes_stored_per_byte"]
-    found["memory_slope"] = memory_slope(chosen.memory_spans, chosen.workers) if chosen.memory_spans else None
+    found["memory"] = memory_of(chosen.memory_spans) if chosen.memory_spans else None
+    found["memory_slope"] = None if found["memory"] is None else found["memory"]["slope"]
     return found
 
 

@@ -19,9 +19,8 @@ WAVES: Final = 40
 TRACES: Final = 5
 
 
-def memory_slope(spans: int, workers: int) -> dict[str, Any]:
+def memory_of(spans: int) -> dict[str, Any]:
     """Growth of the intake and of a drain over ``spans`` spans, each as a share of its size at a tenth of them."""
-    del workers  # one drain that stays is what grows, if anything does
     with tempfile.TemporaryDirectory(prefix="tidemill-") as name:
         server = Tidemill(Path(name))
         server.start()

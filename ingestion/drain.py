@@ -69,6 +69,7 @@ class DrainReport(Record):
     """Fate to count."""
     withheld: int = 0
     trajectories: int = 0
+    """How often one was assembled: a trace that came in two segments counts twice."""
     signals: int = 0
 
     @property
