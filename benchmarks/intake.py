@@ -27,6 +27,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a file or as a module
+
 from benchmarks.intake_drain import drained, settle
 from benchmarks.intake_memory import memory_of
 from benchmarks.intake_servers import Mlflow, Peer, Phoenix, Server, Tidemill

@@ -17,6 +17,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a file or as a module
+
 from pipelines.demo.play import Week
 from pipelines.demo.run import Demo
 from pipelines.operations import main_scope, turn_of

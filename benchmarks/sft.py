@@ -19,13 +19,13 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from governance.records.base import digest_bytes  # noqa: E402 - the checkout is not an installed package
-from governance.records.dataset import DatasetRow  # noqa: E402
-from governance.records.release import BaseModelRef  # noqa: E402
-from governance.records.rights import Purpose, Reason, Verdict  # noqa: E402
-from training.adapters import AdapterShelf  # noqa: E402
-from training.sft import train  # noqa: E402
-from training.sft_config import SftConfig  # noqa: E402
+from governance.records.base import digest_bytes
+from governance.records.dataset import DatasetRow
+from governance.records.release import BaseModelRef
+from governance.records.rights import Purpose, Reason, Verdict
+from training.adapters import AdapterShelf
+from training.sft import train
+from training.sft_config import SftConfig
 
 PROMPT = """<|im_start|>system
 You are the support agent of a shop. Write one action as JSON.

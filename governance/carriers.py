@@ -2,7 +2,8 @@
 
 Theory. Masking that covers some fields and not others is none: names, attributes, events, links, status message,
 resource and scope are one JSON value here, masked as a whole and put back as a whole. A span whose content is withheld
-keeps its structure: numbers, and the few strings that say which operation ran on which model, never what was said.
+keeps its structure: numbers under keys that a program gives, and the few strings that say which operation ran on which
+model, never what was said.
 Keys that only the server may set are dropped wherever the wire brings them.
 """
 
@@ -34,6 +35,8 @@ _CONTENT: Final = re.compile(
     r"gen_ai\.(?:input\.messages|output\.messages|system_instructions|tool\.call\.(?:arguments|result)|prompt\b.*|"
     r"completion\b.*|content\..*)|(?:input|output)\.(?:value|mime_type)|llm\.(?:input|output)_messages\b.*"
 )
+_IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_]+(?:[.\-][A-Za-z0-9_]+)*")
+_LONG_NUMBER: Final = re.compile(r"\d{5}|\d{2}[\W_]\d{2}")
 _CONTENT_EVENT: Final = re.compile(
     r"gen_ai\.(?:\w+\.message|choice|content\.\w+|client\.inference\.operation\.details|evaluation\.result)"
 )
@@ -41,8 +44,8 @@ _CONTENT_EVENT: Final = re.compile(
 
 def without_content(span: Span) -> Span:
     """The span without the attributes and events whose messages its content holds."""
-    said = any(_is_content(key) for key in span.attributes)
-    if not said and not any(_CONTENT_EVENT.fullmatch(event.name) for event in span.events):
+    said = _any_content(frozenset(span.attributes))
+    if not said and not (span.events and any(_CONTENT_EVENT.fullmatch(event.name) for event in span.events)):
         return span
     return span.model_copy(
         update={
@@ -54,9 +57,9 @@ def without_content(span: Span) -> Span:
 
 def without_server_keys(span: Span) -> Span:
     """The span without keys that only the server may set."""
-    maps = [span.attributes, span.resource, *(event.attributes for event in span.events)]
-    maps += [link.attributes for link in span.links]
-    if not any(_is_servers(key) for held in maps for key in held):
+    maps = [held for held in (span.attributes, span.resource, span.scope_attributes) if held]
+    maps += [one.attributes for several in (span.events, span.links) for one in several]
+    if not any(map(_has_servers, maps)):
         return span
     return _each(span, lambda held: {key: value for key, value in held.items() if not _is_servers(key)})
 
@@ -67,7 +70,8 @@ def without_words(span: Span) -> Span:
     structure = _each(
         bare, lambda held: {key: kept for key, value in held.items() if (kept := _kept(key, value)) is not None}
     )
-    return structure.model_copy(update={"status_message": "", "trace_state": ""})
+    links = tuple(one.model_copy(update={"trace_state": ""}) for one in structure.links)
+    return structure.model_copy(update={"status_message": "", "trace_state": "", "links": links})
 
 
 def with_scores(span: Span, evaluations: Iterable[Evaluation]) -> Span:
@@ -87,7 +91,7 @@ def with_scores(span: Span, evaluations: Iterable[Evaluation]) -> Span:
 
 def with_subject(masked: Span, source: Span, keys: Sequence[str], raw_id: str, subject: str) -> Span:
     """The masked span with the subject's hash in the attributes that carried the person's raw id in ``source``."""
-    if not any(key in held for key in keys for held in (source.attributes, source.resource)):
+    if source.attributes.keys().isdisjoint(keys) and source.resource.keys().isdisjoint(keys):
         return masked
 
     def named(held: Attributes, before: Attributes) -> Attributes:
@@ -111,10 +115,11 @@ def strings_of(span: Span) -> dict[str, Any]:
         "trace_state": span.trace_state,
         "scope_name": span.scope_name,
         "scope_version": span.scope_version,
+        "scope_attributes": span.scope_attributes,
         "attributes": span.attributes,
         "resource": span.resource,
         "events": [{"event_name": event.name, "attributes": event.attributes} for event in span.events],
-        "links": [{"attributes": link.attributes} for link in span.links],
+        "links": [{"attributes": link.attributes, "trace_state": link.trace_state} for link in span.links],
     }
 
 
@@ -125,14 +130,30 @@ def with_strings(span: Span, masked: dict[str, Any]) -> Span:
         for event, new in zip(span.events, masked["events"], strict=True)
     ]
     links = [
-        link.model_copy(update={"attributes": new["attributes"]})
+        link.model_copy(update={"attributes": new["attributes"], "trace_state": new["trace_state"]})
         for link, new in zip(span.links, masked["links"], strict=True)
     ]
-    plain = ("status_message", "trace_state", "scope_name", "scope_version", "attributes", "resource")
+    plain = ("status_message", "trace_state", "scope_name", "scope_version", "scope_attributes", "attributes",
+             "resource")  # fmt: skip
     changed = {name: masked[name] for name in plain}
     return span.model_copy(
         update=changed | {"name": masked["span_name"], "events": tuple(events), "links": tuple(links)}
     )
+
+
+@lru_cache(maxsize=1024)
+def _any_content(keys: frozenset[str]) -> bool:
+    """Instrumentations have few sets of keys."""
+    return any(map(_is_content, keys))
+
+
+def _has_servers(held: Attributes) -> bool:
+    return _any_servers(frozenset(held))
+
+
+@lru_cache(maxsize=1024)
+def _any_servers(keys: frozenset[str]) -> bool:
+    return any(map(_is_servers, keys))
 
 
 @lru_cache(maxsize=4096)
@@ -140,11 +161,19 @@ def _is_content(key: str) -> bool:
     return _CONTENT.fullmatch(key) is not None
 
 
+@lru_cache(maxsize=4096)
+def _is_identifier(key: str) -> bool:
+    """Whether a key is one that a program gives: anything else may be said by somebody."""
+    return _IDENTIFIER.fullmatch(key) is not None and _LONG_NUMBER.search(key) is None
+
+
 def _is_servers(key: str) -> bool:
     return key.startswith("tidemill.") and key not in CLIENT_KEYS
 
 
 def _kept(key: str, value: Any) -> Any:
+    if not _is_identifier(key):
+        return None
     if isinstance(value, bool | int | float):
         return value
     words = value if isinstance(value, list) else [value]
@@ -164,6 +193,7 @@ def _each(span: Span, change: Any) -> Span:
         update={
             "attributes": changed(span.attributes),
             "resource": changed(span.resource),
+            "scope_attributes": changed(span.scope_attributes),
             "events": tuple(one.model_copy(update={"attributes": changed(one.attributes)}) for one in span.events),
             "links": tuple(one.model_copy(update={"attributes": changed(one.attributes)}) for one in span.links),
         }

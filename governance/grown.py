@@ -17,6 +17,11 @@ T = TypeVar("T")
 Sequenced = tuple[Any, ...]
 
 
+def begins(values: Sequenced, first: Sequenced) -> bool:
+    """Whether a sequence begins with another one, the very same elements."""
+    return len(first) <= len(values) and all(map(operator.is_, values, first))
+
+
 class Grown(Generic[T]):
     """Remembers the last sequence and what was made of it."""
 
@@ -31,7 +36,7 @@ class Grown(Generic[T]):
         if len(values) < SHORTEST:
             return tuple(self._make(values))
         known = len(self._last)
-        if known and len(values) >= known and all(map(operator.is_, values, self._last)):
+        if known and begins(values, self._last):
             made = self._made if len(values) == known else self._made + tuple(self._make(values[known:]))
         else:
             made = tuple(self._make(values))

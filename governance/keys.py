@@ -43,6 +43,28 @@ class FileKeyProvider(KeyProvider):
             self._keys[name] = self._load(name)
         return self._keys[name]
 
+    def rotate(self, name: KeyName) -> tuple[str, str]:
+        """Put a new key in the place of one, which stays beside it under its epoch; the old epoch and the new one.
+
+        Processes that run keep the key that they read, so stop them first.
+
+        Raises:
+            KeyMaterialError: when the key cannot be read or replaced.
+
+        """
+        old, path = self.epoch(name), self._folder / f"{name.value}.key"
+        try:
+            path.rename(path.with_name(f"{name.value}.{old}.retired"))
+        except OSError as error:
+            raise KeyMaterialError(f"{path}: cannot be rotated ({error})") from error
+        del self._keys[name]
+        return old, self.epoch(name)
+
+    def retired(self, name: KeyName) -> tuple[bytes, ...]:
+        """The keys that were rotated out and are still beside it."""
+        kept = sorted(self._folder.glob(f"{name.value}.*.retired"))
+        return tuple(data for path in kept if len(data := path.read_bytes()) == KEY_BYTES)
+
     def _load(self, name: KeyName) -> bytes:
         path = self._folder / f"{name.value}.key"
         try:

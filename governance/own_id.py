@@ -1,18 +1,34 @@
 """A person's own raw id, where it stands in what is said: it becomes their hash, as in the attributes that carry it.
 
 Only an id that is distinctive enough is looked for: ``SHORTEST_ID`` characters with a digit among them. A mail address
-is left to masking, which gives it one surrogate wherever it stands.
+is left to masking, which gives it one surrogate wherever it stands. The id is looked for where masking looks: in JSON
+inside strings, in bytes that are text, in the names of fields, in numbers, and in any spelling (``masking.reading``). A
+number that is the id becomes the digits of the hash, as in a field that is named for the id; its sign goes.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Final
+
+from governance.masking.annotations import with_places
+from governance.masking.field_names import may_be_value
+from governance.masking.mapped import may_hide_ascii
+from governance.masking.reading import said_at
+from governance.masking.walker import whole_digits
+from governance.ports.masker import Masked
 
 SHORTEST_ID: Final = 6
 _WORD: Final = re.compile(r"(?<![\w@.\-])\w[\w.:|\-]*\w(?![\w@]|[.\-]\w)")
 """What may be an id."""
+_ESCAPED: Final = frozenset("\"\\/<>&'")
+"""What encoders of JSON write in another way, some of them."""
+_BYTES: Final = "bytesValue"
+_CONTAINERS: Final = (dict, list, tuple)
+_HOLDING: Final = (*_CONTAINERS, int, float)
+_ESCAPE: Final = "\\u"
 
 
 class OwnId:
@@ -22,27 +38,34 @@ class OwnId:
         """``subject`` is the person's hash, which takes the id's place."""
         plain = raw_id or ""
         self._raw_id = plain if _is_distinctive(plain) else None
-        self._shows = repr(plain) == f"'{plain}'"
-        """Whether it stands in the repr of a value as it stands in the value."""
+        self._shows = plain.isascii() and plain.isprintable() and _ESCAPED.isdisjoint(plain)
+        """Whether it stands in JSON inside a text as it stands in a text."""
         self._subject = subject
         self._pattern: re.Pattern[str] | None = None
 
-    def hidden(self, value: Any) -> Any:
-        """The JSON value with the id replaced in every string; the value itself where it stands in none."""
-        if self._raw_id is None or not self._within(value):
-            return value
-        return _in_texts(value, self._sub)
+    def hidden(self, masked: Masked) -> Masked:
+        """The masked value with the id replaced in every text; the same object where it stands in none."""
+        if self._raw_id is None or (self._shows and not _may_hold(self._raw_id, masked.value)):
+            return masked
+        raw_id = self._raw_id
+        may_hold = partial(_may_mean, raw_id) if self._shows else None
+        return with_places(
+            masked, self._places, self._subject, lambda name: may_be_value(name) or raw_id in name, may_hold
+        )
 
-    def _within(self, value: Any) -> bool:
-        """Whether the id may stand somewhere in the value; it is never missed."""
-        return not self._shows or (self._raw_id or "") in repr(value)
+    def may_stand_in(self, texts: Iterable[str]) -> bool:
+        """Whether the id may stand in one of these texts, told without reading what is written in them."""
+        return self._raw_id is not None and (not self._shows or _stands(self._raw_id, "\n".join(texts)))
 
-    def _sub(self, text: str) -> str:
+    def _places(self, text: str) -> list[tuple[int, int]]:
+        return said_at(text, self._written)
+
+    def _written(self, text: str) -> list[tuple[int, int]]:
         if self._raw_id is None or self._raw_id not in text:
-            return text
+            return []
         if self._pattern is None:
             self._pattern = re.compile(rf"(?<![\w@.\-]){re.escape(self._raw_id)}(?![\w@]|[.\-]\w)")
-        return self._pattern.sub(lambda _: self._subject, text)
+        return [found.span() for found in self._pattern.finditer(text)]
 
 
 class HashedId:
@@ -54,13 +77,20 @@ class HashedId:
         self._hashed = hashed
         self._known: dict[str, bool] = {}
 
-    def hidden(self, value: Any) -> Any:
-        """The JSON value with the id replaced in every string; the value itself where it stands in none."""
-        made = _in_texts(value, self._sub)
-        return value if made == value else made
+    def hidden(self, masked: Masked) -> Masked:
+        """The masked value with the id replaced in every text; the same object where it stands in none."""
+        names = lambda name: may_be_value(name) or bool(self._places(name))  # noqa: E731 - as short as what it says
+        return with_places(masked, self._places, self._subject, names)
 
-    def _sub(self, text: str) -> str:
-        return _WORD.sub(lambda found: self._subject if self._is_theirs(found.group()) else found.group(), text)
+    def may_stand_in(self, texts: Iterable[str]) -> bool:  # noqa: ARG002 - only reading tells
+        """Whether the id may stand in one of these texts: any of their words may be it."""
+        return True
+
+    def _places(self, text: str) -> list[tuple[int, int]]:
+        return said_at(text, self._written)
+
+    def _written(self, text: str) -> list[tuple[int, int]]:
+        return [found.span() for found in _WORD.finditer(text) if self._is_theirs(found.group())]
 
     def _is_theirs(self, word: str) -> bool:
         if word not in self._known:
@@ -72,11 +102,28 @@ def _is_distinctive(text: str) -> bool:
     return len(text) >= SHORTEST_ID and "@" not in text and any(char.isdigit() for char in text)
 
 
-def _in_texts(value: Any, change: Callable[[str], str]) -> Any:
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, dict):
-        return {key: _in_texts(item, change) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_in_texts(item, change) for item in value]
-    return value
+def _may_hold(raw_id: str, value: Any) -> bool:
+    """Whether an id that is never escaped may stand in a text, a name or bytes of the value."""
+    waiting, texts = [value], list[str]()
+    for item in waiting:
+        if isinstance(item, str):
+            texts.append(item)
+        elif item and isinstance(item, dict):
+            texts += item
+            inside = item.values()
+            texts += [one for one in inside if isinstance(one, str)]
+            waiting += [one for one in inside if isinstance(one, _HOLDING)]
+        elif item and isinstance(item, _CONTAINERS):
+            waiting += item
+        elif isinstance(item, int | float) and not isinstance(item, bool):
+            texts.append(whole_digits(str(item)))
+    return _stands(raw_id, "\n".join(texts))  # the id has no line break, so joining neither hides nor makes one
+
+
+def _stands(raw_id: str, written: str) -> bool:
+    return raw_id in written or _BYTES in written or may_hide_ascii(written)
+
+
+def _may_mean(raw_id: str, value: Any) -> bool:
+    """Whether an id may stand in a value, or in JSON in it that writes its characters in another way."""
+    return _may_hold(raw_id, value) or _may_hold(_ESCAPE, value)

@@ -13,7 +13,8 @@ HUMAN_AGENT: Final = "human_operator"
 
 def actor(item: AdmittedSpan, tree: Tree) -> Actor:
     """Who acted in a span: a person where the span or anything above it is a person's."""
-    return Actor.HUMAN if _is_humans(item.span.span_id, tree) else Actor.AGENT
+    known = tree.humans.get(item.span.span_id)
+    return Actor.HUMAN if known or (known is None and _is_humans(item.span.span_id, tree)) else Actor.AGENT
 
 
 def _is_humans(span_id: str, tree: Tree) -> bool:

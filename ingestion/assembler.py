@@ -1,7 +1,8 @@
 """From the spans of traces, as the store holds them, to what follows from them: trajectories and signals.
 
 Most traces come whole and are told of by nobody, so they are assembled before the transaction that stores them, which
-holds the database (``draft``); in it, a draft stands or is made again.
+holds the database (``draft``); in it, a draft stands or is made again. What a stranger's declarations can ask of
+detection there is bounded (``ingestion.signals.argument_checks``).
 
 A fault that one trace shows costs no other trace its place: it is logged, and the trace stays dirty.
 """
@@ -22,6 +23,7 @@ from governance.records.process_rule import ProcessRule
 from governance.store.blocks import TraceKey
 from governance.store.spans import Assemble, Assembled, Traces
 from ingestion import signals
+from ingestion import tree as trees
 from ingestion.assembly import assemble
 from ingestion.feedback.evaluations import of_spans
 from ingestion.feedback.joining import Joining
@@ -111,10 +113,11 @@ class Assembler:
         return assembled
 
     def _assembled(self, spans: Sequence[AdmittedSpan], said: Sequence[Feedback] | None) -> Assembled:
-        trajectory = assemble(spans, self._prices, said)
+        tree = trees.build(spans)
+        trajectory = assemble(spans, self._prices, said, tree)
         outline = RunOutline.of(trajectory)
         baseline = self._baselines.before(outline)
-        found = signals.detect(trajectory, spans, feedback=said, rules=self._rules, baseline=baseline)
+        found = signals.detect(trajectory, spans, feedback=said, rules=self._rules, baseline=baseline, tree=tree)
         self._baselines.learn(outline)
         return Assembled(trajectory, found)
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from governance.policy.epochs import united
 from governance.records.base import from_unix_nano
 from governance.records.content import AdmittedSpan
 from governance.records.feedback import Feedback, histories
@@ -45,9 +46,14 @@ _AGENT_KEYS: Final = ("gen_ai.agent.name", "agent.name", "graph.node.id")
 
 
 def assemble(
-    spans: Sequence[AdmittedSpan], prices: PriceTable = NO_PRICES, feedback: Sequence[Feedback] | None = None
+    spans: Sequence[AdmittedSpan],
+    prices: PriceTable = NO_PRICES,
+    feedback: Sequence[Feedback] | None = None,
+    tree: Tree | None = None,
 ) -> Trajectory:
     """The trajectory of one trace of one tenant; ``prices`` cost the tokens whose cost the trace does not state.
+
+    ``tree`` is that of the spans, where it is known.
 
     Without ``feedback`` it is what the spans themselves carry.
 
@@ -57,7 +63,7 @@ def assemble(
     """
     if len({(item.tenant_id, item.span.trace_id) for item in spans}) != 1:
         raise IngestionError("a trajectory is made from the spans of one trace of one tenant")
-    tree = trees.build(spans)
+    tree = tree or trees.build(spans)
     ordered = list(tree.spans.values())
     heard = histories(of_spans(ordered)) if feedback is None else feedback
     first, session = ordered[0], _attribute(tree, *_SESSION_KEYS)
@@ -82,6 +88,7 @@ def assemble(
         usage=usage_of(tree, prices),
         outcome=outcome(heard, taken_over=bool(takeovers(tree))),
         incomplete=gaps(tree, calls, has_session=session is not None),
+        epoch=united(item.epoch for item in spans),
     )
 
 

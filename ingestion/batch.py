@@ -14,6 +14,7 @@ from ingestion.envelope import Envelope
 from ingestion.errors import DecodeError
 from ingestion.feedback.body import FeedbackEnvelope
 from ingestion.feedback.item import Item as FeedbackItem
+from ingestion.feedback.lone_evaluations import LONE_EVALUATION, item_of
 from ingestion.people import Subjects
 
 Item = tuple[Span, SpanContent, str | None]
@@ -84,6 +85,25 @@ def _read_feedback(envelope: FeedbackEnvelope, group: Group) -> None:
             group.fates.append((Fate.REJECTED, item.code))
 
 
+def lone_evaluations(group: Group, subjects: Subjects) -> tuple[list[Span], list[FeedbackItem], list[tuple[Fate, str]]]:
+    """A group's other spans, its evaluations that name no span as items of feedback, and the fates of broken ones."""
+    if not any(LONE_EVALUATION in span.flags for span in group.spans):
+        return group.spans, [], []
+    spans: list[Span] = []
+    found: list[FeedbackItem] = []
+    fates: list[tuple[Fate, str]] = []
+    for span in group.spans:
+        if LONE_EVALUATION not in span.flags:
+            spans.append(span)
+            continue
+        item = item_of(span, subjects.raw_id(group.tenant_id, span))
+        if isinstance(item, FeedbackItem):
+            found.append(item)
+        else:
+            fates.append((Fate.REJECTED, item.code))
+    return spans, found, fates
+
+
 def chunks(spans: Iterable[Span], size: int) -> Iterator[list[Span]]:
     """Spans in runs of about ``size``, the spans of a trace together."""
     traces: dict[str, list[Span]] = {}
@@ -99,6 +119,11 @@ def chunks(spans: Iterable[Span], size: int) -> Iterator[list[Span]]:
         yield run
 
 
+def in_order(spans: Iterable[Span]) -> list[Span]:
+    """Spans by trace and start."""
+    return sorted(spans, key=lambda span: (span.trace_id, span.start_unix_nano))
+
+
 def items(tenant_id: str, spans: Iterable[Span], subjects: Subjects, owners: Mapping[str, str]) -> list[Item]:
     """What the door takes, by trace and start. A span that names nobody has the person of its trace."""
     with remember():
@@ -108,5 +133,5 @@ def items(tenant_id: str, spans: Iterable[Span], subjects: Subjects, owners: Map
                 dialects.read(span),
                 subjects.raw_id(tenant_id, span) or owners.get(span.trace_id),
             )
-            for span in sorted(spans, key=lambda span: (span.trace_id, span.start_unix_nano))
+            for span in in_order(spans)
         ]

@@ -13,8 +13,8 @@ _ATTEMPTS: Final = 8
 T = TypeVar("T")
 
 
-def together(store: Store, work: Callable[[], T]) -> T:
-    """What ``work`` gives; everything that it writes is written, or nothing.
+def together(store: Store, work: Callable[[], T], *, durable: bool = False) -> T:
+    """What ``work`` gives; everything that it writes is written, or nothing. ``durable`` as the store has it.
 
     Raises:
         Conflict: when another writer was first every time.
@@ -22,7 +22,7 @@ def together(store: Store, work: Callable[[], T]) -> T:
     """
     for attempt in range(_ATTEMPTS):
         try:
-            with store.transaction():
+            with store.transaction(durable=durable):
                 return work()
         except Conflict:
             if attempt == _ATTEMPTS - 1:

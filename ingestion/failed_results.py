@@ -9,10 +9,10 @@ raised has a span that failed.
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, Final, NamedTuple
 
-from governance.records.base import canonical_json
 from ingestion.text import NotJson, parse_json
 
 LONGEST: Final = 2000
@@ -85,7 +85,7 @@ def _text(held: dict[str, Any]) -> str | None:
 
 
 def _whole(held: dict[str, Any]) -> str:
-    return canonical_json(held).decode("utf-8", "replace")[:LONGEST]
+    return json.dumps(held, ensure_ascii=False, sort_keys=True)[:LONGEST]  # a result may hold an infinity
 
 
 def _type(held: dict[str, Any]) -> str | None:

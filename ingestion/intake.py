@@ -21,10 +21,14 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
+from governance.errors import StoreError
 from governance.ports.clock import Clock, SystemClock
 from governance.records.base import to_unix_nano
 from ingestion import replies
 from ingestion.budget import Budget, Share
+from ingestion.consent.body import rows_of
+from ingestion.consent.item import ConsentFault, ConsentItem
+from ingestion.consent.taking import Result
 from ingestion.credentials import Credentials, KeySource
 from ingestion.encodings import unpack
 from ingestion.envelope import Envelope
@@ -47,6 +51,8 @@ _LARGE: Final = 64 * 1024
 _NANO: Final = 1_000_000_000
 _WRITERS: Final = 8
 T = TypeVar("T")
+TakeConsents = Callable[[str, list[ConsentItem | ConsentFault]], list[Result]]
+"""Records the rows of a tenant and says what became of each."""
 
 
 class Refusal(Exception):
@@ -73,13 +79,18 @@ class Intake:
         clock: Clock | None = None,
         recording: Recording | None = None,
         ledger: Lines | None = None,
+        consents: TakeConsents | None = None,
     ) -> None:
-        """``recording`` keeps a copy of what is accepted, for replays; ``ledger`` is what metrics show."""
+        """``recording`` keeps a copy of what is accepted, for replays; ``ledger`` is what metrics show.
+
+        ``consents`` records what people said; without it that is not taken here.
+        """
         self.spool = spool
         self.limits = limits or Limits()
         self._credentials = Credentials(tenant_keys)
         self._clock = clock or SystemClock()
         self._recording = recording
+        self._consents = consents
         self.arrivals = Arrivals()
         self._places = Places(self.limits.max_in_flight, self.limits.max_in_flight_of_tenant)
         self._budget = Budget(self.limits.max_bytes_in_flight, self.limits.max_bytes_of_tenant)
@@ -202,6 +213,25 @@ class Intake:
             await self._keep(tenant_id, envelope.model_copy(update={"entries": len(items)}))
         self.meters.count_feedback(tenant_id, len(items), faults)
         return items
+
+    async def take_consents(self, tenant_id: str, body: bytes) -> list[Result]:
+        """Record a body of consent rows, and say what became of each, in order.
+
+        What a person said is not spooled: it counts from the answer on.
+
+        Raises:
+            Refusal: when nothing of it is taken.
+
+        """
+        if self._consents is None:
+            raise Refusal(501, replies.UNIMPLEMENTED, "this intake records no consent")
+        with self.refusing():
+            found = await self._run(self._decoders, rows_of, body, self._clock.now())
+        try:
+            return await self._run(self._writers, self._consents, tenant_id, found)
+        except StoreError as error:
+            _log.exception("the store refused consent rows of tenant %s", tenant_id)
+            raise self.later(503, "intake cannot store") from error
 
     async def _check(self, envelope: Envelope, tenant_id: str) -> Checked:
         with self.refusing():

@@ -47,6 +47,7 @@ class Sums:
         self.withheld: Counter[Key] = Counter()
         self.waiting: Counter[Key] = Counter()
         self.unbalanced: Counter[Key] = Counter()
+        self.findings: Counter[Key] = Counter()
 
     def add(self, lines: Iterable[LedgerLine]) -> Sums:
         """These sums with further lines."""
@@ -61,6 +62,8 @@ class Sums:
             for fate, reasons in line.released.items():
                 _add(self.released, (*tenant, fate.value), reasons)
             _add(self.expired, tenant, line.expired)
+            for channel, kinds in line.findings.items():
+                _add(self.findings, (*tenant, channel), kinds)
         return self
 
     def copy(self) -> Sums:
@@ -124,6 +127,7 @@ def _families(sums: Sums) -> Iterator[Metric]:
         ("withheld", "Spans stored without their content for want of a right.", ["tenant"], sums.withheld),
         ("released", "Spans that left quarantine, by what became of them.", fate, sums.released),
         ("expired", "Spans destroyed in quarantine unread.", reason, sums.expired),
+        ("findings", "Personal values replaced, by where they stood.", ["tenant", "channel", "type"], sums.findings),
     ):
         yield _filled(CounterMetricFamily(f"tidemill_ledger_{name}", what, labels=labels), counts, most)
     for name, what, counts in (

@@ -16,6 +16,8 @@ owned, counted, erased, and the same when it comes again; assembly folds it into
    of it that are named ``gen_ai.*`` as attributes.
 4. Of a coding agent's event the words are the event's, everything else is the log span's. It ends when it was written,
    and began ``duration_ms`` before; where it tells of a failure, the log span has failed.
+5. An evaluation that names no span but a trace, a response or a session is feedback on that
+   (``ingestion.feedback.lone_evaluations``).
 """
 
 from __future__ import annotations
@@ -23,9 +25,12 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from governance.records.base import digest_json
+from governance.records.base import digest_json, from_unix_nano
 from governance.records.span import Span
 from ingestion import session_events as sessions
+from ingestion.dialects.genai import EVALUATION
+from ingestion.feedback import lone_evaluations as lone
+from ingestion.feedback.item import ItemFault
 from ingestion.otlp_fields import Refused, build
 
 LOG_EVENT: Final = "log_event"
@@ -75,6 +80,8 @@ def log_span(fields: dict[str, Any], notes: set[str], received_unix_nano: int, m
     observed = fields.pop("observed_unix_nano")
     moment = fields.pop("time_unix_nano") or sessions.moment_of(given) or observed
     attributes = _with_body(given, body)
+    if lone.is_lone(name, fields["trace_id"], fields["span_id"], attributes):
+        return _lone_span(fields, attributes, moment or received_unix_nano, notes, received_unix_nano, max_age_nano)
     trace_id, parent = _place(fields["trace_id"], fields.pop("span_id"), attributes, fields["resource"])
     identity = [trace_id, parent, name, moment, attributes]
     of_event = {} if name == _WHOLE_CALL else {key: value for key, value in attributes.items() if _of_event(name, key)}
@@ -92,6 +99,37 @@ def log_span(fields: dict[str, Any], notes: set[str], received_unix_nano: int, m
         "attributes": {key: value for key, value in attributes.items() if key not in of_event},
         "events": [] if name == _WHOLE_CALL else [{"name": name, "time_unix_nano": moment, "attributes": of_event}],
     }
+    return build(fields | own, notes, received_unix_nano, max_age_nano)
+
+
+def _lone_span(  # noqa: PLR0917 - what ``log_span`` has at hand
+    fields: dict[str, Any],
+    attributes: dict[str, Any],
+    moment: int,
+    notes: set[str],
+    received_unix_nano: int,
+    max_age_nano: int | None,
+) -> Span:
+    """An evaluation that stands alone, in a trace of its own."""
+    read = lone.read_lone(fields["trace_id"], attributes, moment, from_unix_nano(received_unix_nano))
+    if isinstance(read, ItemFault):
+        raise Refused(read.code, f"the evaluation is no feedback: {read.field} {read.reason}")
+    del fields["span_id"]
+    event = lone.carried(fields["trace_id"], attributes)
+    identity = digest_json(["tidemill lone evaluation", event, moment])
+    own = {
+        "trace_id": identity[:32],
+        "span_id": identity[32:48],
+        "parent_span_id": None,
+        "name": EVALUATION,
+        "start_unix_nano": moment,
+        "end_unix_nano": moment,
+        "status_code": 0,
+        "status_message": "",
+        "attributes": {key: value for key, value in attributes.items() if key not in event},
+        "events": [{"name": EVALUATION, "time_unix_nano": moment, "attributes": event}],
+    }
+    notes.add(lone.LONE_EVALUATION)
     return build(fields | own, notes, received_unix_nano, max_age_nano)
 
 

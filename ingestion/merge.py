@@ -17,8 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final, TypeVar
 
+from governance.masking.annotations import ordered
+from governance.policy.epochs import united
 from governance.records.base import canonical_json
 from governance.records.content import AdmittedSpan, SpanContent
+from governance.records.masking_policy import join_versions
 from governance.records.span import Span, SpanEvent, SpanLink
 from governance.records.trajectory import UNKNOWN_SUBJECT
 from ingestion.errors import MergeError
@@ -109,6 +112,9 @@ def merge(first: AdmittedSpan, second: AdmittedSpan) -> AdmittedSpan:
         content=content,
         withheld_reason=reason,
         mentions=tuple(sorted({*first.mentions, *second.mentions})),
+        marks=ordered((*first.marks, *second.marks)),
+        epoch=united((first.epoch, second.epoch)),
+        masked_under=join_versions((first.masked_under, second.masked_under)),
     )
 
 
@@ -119,14 +125,15 @@ def normal(item: AdmittedSpan) -> AdmittedSpan:
         held = getattr(span, name)
         if held and (made := union(held)) != held:
             changes[name] = made
-    if (flags := tuple(sorted({*span.flags}))) != span.flags:
+    if span.flags and (flags := tuple(sorted({*span.flags}))) != span.flags:
         changes["flags"] = flags
-    mentions = tuple(sorted({*item.mentions}))
+    mentions = tuple(sorted({*item.mentions})) if item.mentions else ()
+    marks = ordered(item.marks) if item.marks else ()
     withheld = None if item.content is not None else item.withheld_reason
-    if not changes and mentions == item.mentions and withheld == item.withheld_reason:
+    if not changes and mentions == item.mentions and marks == item.marks and withheld == item.withheld_reason:
         return item
-    whole = {"span": span.model_copy(update=changes), "mentions": mentions, "withheld_reason": withheld}
-    return item.model_copy(update=whole)
+    whole = span.but(**changes) if changes else span
+    return item.but(span=whole, mentions=mentions, marks=marks, withheld_reason=withheld)
 
 
 def _identity(item: AdmittedSpan) -> tuple[str, str, str]:

@@ -93,10 +93,16 @@ def no_id(value: Any) -> bool:
 
 def claims_apart(attributes: dict[str, Any], notes: set[str]) -> dict[str, Any]:
     """The attributes with server-owned keys under ``client.``."""
-    if not any(_is_claim(key) for key in attributes):
+    if not _claims_any(frozenset(attributes)):
         return attributes
     notes.add("client_claims")
     return {f"client.{key}" if _is_claim(key) else key: value for key, value in attributes.items()}
+
+
+@lru_cache(maxsize=1024)
+def _claims_any(keys: frozenset[str]) -> bool:
+    """Instrumentations have few sets of keys."""
+    return any(map(_is_claim, keys))
 
 
 @lru_cache(maxsize=4096)
@@ -104,8 +110,10 @@ def _is_claim(key: str) -> bool:
     return _SERVER_OWNED.fullmatch(key) is not None
 
 
-def build(fields: dict[str, Any], notes: set[str], received_unix_nano: int, max_age_nano: int | None) -> Span:
-    """The span of these fields.
+def build(
+    fields: dict[str, Any], notes: set[str], received_unix_nano: int, max_age_nano: int | None, *, typed: bool = False
+) -> Span:
+    """The span of these fields; ``typed`` when their types are proven, by the schema that they were read with.
 
     Raises:
         Refused: when it is older than intake takes, or not a span after all.
@@ -120,7 +128,11 @@ def build(fields: dict[str, Any], notes: set[str], received_unix_nano: int, max_
         notes.add("missing_start")
     for name in ("attributes", "resource"):
         fields[name] = claims_apart(fields[name], notes)
+    flags = tuple(sorted(notes)) if notes else ()
+    if typed:
+        fields["flags"] = flags
+        return Span.proven_whole(fields)
     try:
-        return Span(**fields, flags=tuple(sorted(notes)))
+        return Span(**fields, flags=flags)
     except (ValidationError, ValueFault) as error:
         raise Refused("malformed", f"not a span: {str(error)[:200]}") from error

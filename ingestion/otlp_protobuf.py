@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from governance.records.span import Span
+from governance.records.span import Span, SpanEvent, SpanLink
 from ingestion import wire
 from ingestion.errors import BodyTooLarge, DecodeError, WrongSignal
 from ingestion.log_records import log_span
@@ -89,10 +89,11 @@ def _one(telemetry: Telemetry, data: Any, context: _Context, received: int, max_
     notes: set[str] = set()
     try:
         entry = wire.parse_entry(telemetry, data) if isinstance(data, bytes) else data
-        fields = _log_fields(entry, notes) if telemetry is Telemetry.LOGS else _fields(entry, notes)
-        fields |= context.fields(notes)
-        make = log_span if telemetry is Telemetry.LOGS else build
-        return make(fields, notes, received, max_age)
+        if telemetry is Telemetry.LOGS:
+            return log_span(_log_fields(entry, notes) | context.fields(notes), notes, received, max_age)
+        fields = _fields(entry, notes)
+        fields.update(context.fields(notes))
+        return build(fields, notes, received, max_age, typed=True)
     except Refused as refused:
         return refused.fault
     except (ValueFault, DecodeError) as error:
@@ -142,7 +143,9 @@ def _log_fields(record: Any, notes: set[str]) -> dict[str, Any]:
 
 
 def _fields(span: Any, notes: set[str]) -> dict[str, Any]:
-    few_parts(span.events, span.links)
+    events, links, status = span.events, span.links, span.status
+    if events or links:
+        few_parts(events, links)
     return {
         "trace_id": id_bytes(span.trace_id, TRACE_BYTES, "trace_id"),
         "span_id": id_bytes(span.span_id, SPAN_BYTES, "span_id"),
@@ -151,11 +154,11 @@ def _fields(span: Any, notes: set[str]) -> dict[str, Any]:
         "kind": span.kind,
         "start_unix_nano": span.start_time_unix_nano,
         "end_unix_nano": span.end_time_unix_nano,
-        "status_code": span.status.code,
-        "status_message": text_of(span.status.message, notes),
+        "status_code": status.code,
+        "status_message": text_of(status.message, notes),
         "attributes": attributes_from_proto(span.attributes, notes),
-        "events": tuple(_event(event, notes) for event in span.events),
-        "links": tuple(_link(link, notes) for link in span.links),
+        "events": tuple([_event(event, notes) for event in events]) if events else (),
+        "links": tuple([_link(link, notes) for link in links]) if links else (),
         "trace_state": text_of(span.trace_state, notes),
         "trace_flags": span.flags,
         "dropped_attributes_count": span.dropped_attributes_count,
@@ -168,21 +171,21 @@ def _parent(value: bytes) -> str | None:
     return id_bytes(value, SPAN_BYTES, "parent_span_id") if any(value) else None
 
 
-def _event(event: Any, notes: set[str]) -> dict[str, Any]:
-    return {
-        "name": text_of(event.name, notes),
-        "time_unix_nano": event.time_unix_nano,
-        "attributes": attributes_from_proto(event.attributes, notes),
-        "dropped_attributes_count": event.dropped_attributes_count,
-    }
+def _event(event: Any, notes: set[str]) -> SpanEvent:
+    return SpanEvent.proven(
+        name=text_of(event.name, notes),
+        time_unix_nano=event.time_unix_nano,
+        attributes=attributes_from_proto(event.attributes, notes),
+        dropped_attributes_count=event.dropped_attributes_count,
+    )
 
 
-def _link(link: Any, notes: set[str]) -> dict[str, Any]:
-    return {
-        "trace_id": id_bytes(link.trace_id, TRACE_BYTES, "link_trace_id"),
-        "span_id": id_bytes(link.span_id, SPAN_BYTES, "link_span_id"),
-        "attributes": attributes_from_proto(link.attributes, notes),
-        "trace_state": text_of(link.trace_state, notes),
-        "trace_flags": link.flags,
-        "dropped_attributes_count": link.dropped_attributes_count,
-    }
+def _link(link: Any, notes: set[str]) -> SpanLink:
+    return SpanLink.proven(
+        trace_id=id_bytes(link.trace_id, TRACE_BYTES, "link_trace_id"),
+        span_id=id_bytes(link.span_id, SPAN_BYTES, "link_span_id"),
+        attributes=attributes_from_proto(link.attributes, notes),
+        trace_state=text_of(link.trace_state, notes),
+        trace_flags=link.flags,
+        dropped_attributes_count=link.dropped_attributes_count,
+    )

@@ -194,10 +194,15 @@ def attributes_from_proto(items: Any, notes: set[str], depth: int = 0) -> dict[s
     """
     result: dict[str, Any] = {}
     for item in items:
-        key = text_of(item.key, notes)
+        key, value = item.key, item.value
+        if not isinstance(key, str) or "\x00" in key:
+            key = text_of(key, notes)
         if key in result:
             notes.add("duplicate_keys")
-        result[key] = from_proto(item.value, notes, depth)
+        kept = value.string_value  # most values are texts, and most texts are sound
+        if not kept or not isinstance(kept, str) or "\x00" in kept:
+            kept = from_proto(value, notes, depth)
+        result[key] = kept
     return result
 
 

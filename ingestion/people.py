@@ -26,8 +26,11 @@ class Subjects:
 
     def raw_id(self, tenant_id: str, span: Span) -> str | None:
         """The person's id as the app wrote it, from the span or its resource; the first configured key wins."""
+        attributes, resource = span.attributes, span.resource
         for key in self._by_tenant.get(tenant_id, self._attributes):
-            for held in (span.attributes, span.resource):
+            if key not in attributes and key not in resource:
+                continue
+            for held in (attributes, resource):
                 value = held.get(key)
                 if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
                     return str(value)

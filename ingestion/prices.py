@@ -83,8 +83,8 @@ def parse_prices(text: str, where: str) -> PriceTable:
     """
     try:
         held = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise RecordError(f"{where}: not TOML: {error}") from error
+    except (ValueError, RecursionError) as error:  # a number too long for Python and too deep a nesting among them
+        raise RecordError(f"{where}: not TOML that can be read: {error}") from error
     prices = held.get("price", [])
     return PriceTable.parse(
         {**held, "price": [_dated(one) for one in prices] if isinstance(prices, list) else prices}, where

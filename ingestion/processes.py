@@ -1,8 +1,8 @@
 """Draining with several processes: each takes a share of the segments, with connections and a masker of its own.
 
-Shares need no agreement between processes (``ingestion.share``); what makes it safe is what makes two drains at once
-safe: a segment is marked done in the transaction that stores it. A process that dies costs the run its report, and the
-next run finds its segments where they were.
+Shares need no agreement between processes (``ingestion.share``), and a claim keeps two of them from doing one segment
+twice; what makes it safe is that a segment is marked done in the transaction that stores it. A process that dies costs
+the run its report, and the next run finds its segments where they were.
 """
 
 from __future__ import annotations

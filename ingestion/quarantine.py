@@ -1,87 +1,64 @@
-"""Quarantine: what masking could not read rests sealed, and comes back through the door when it can.
+"""Quarantine: what masking could not read, or a person must judge, rests sealed, and comes back through the door.
 
-1. The spans of one trace, or one item of feedback, are set aside together, with the raw id of their person, sealed
-   under the spool key and bound to the record's name; nothing of them is in clear. They live as long as a spool
-   segment may (``RETENTION``), no longer.
+1. The spans of one trace, or one item of feedback, are set aside together (``ingestion.setting_aside``), sealed under
+   the spool key and bound to the record's name; nothing of them is in clear, and each record has its own expiry.
 2. A release is the door again: rights, suppression and masking as they are now. Spans stored, ledger entry and removal
-   are one transaction, so a crash leaves a record sealed or released, never both, and nothing is counted twice.
+   are one transaction, so a crash leaves a record sealed or released, never both, and nothing is counted twice. What
+   the door detains stays: alone, as a record of its own, where others of its trace could go.
 3. Attempts by themselves come at growing intervals, so a record that no detector reads costs little; whoever asks for
-   one by hand does not wait.
-4. A reviewer may look into a record while it lives. The look is written to the audit before anything is opened.
+   one by hand does not wait. A special category is never tried by itself.
+4. A reviewer may look into a record while it lives, and decide: release (through the door, masked, kept by right of the
+   decision) or destroy. Looks and decisions are written to the audit before anything is opened, or with the act.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 from collections import Counter
-from collections.abc import Sequence
-from datetime import datetime, timedelta
+from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
-from governance.door import Door, Refusal, tally
+from governance.acting import audited
+from governance.admissions import Detained, Refusal, tally
+from governance.door import Door
 from governance.errors import MaskingError, NotFound
+from governance.found import Found, by_channel
 from governance.ports.clock import Clock, IdFactory, RandomIds
-from governance.records.audit import AuditEvent
-from governance.records.base import Record, canonical_json, digest_bytes, to_unix_nano
+from governance.records.base import Record
 from governance.records.content import AdmittedSpan
 from governance.records.ledger import Fate
-from governance.records.retention import RETENTION, RetentionClass
 from governance.records.span import Span
 from governance.store import Store
 from governance.store.quarantine import Quarantined
-from ingestion.batch import items
+from ingestion.batch import in_order, items
 from ingestion.commit import together
-from ingestion.errors import DecodeError, SpoolError
+from ingestion.errors import SpoolError
 from ingestion.feedback.admission import Admission, AdmittedFeedback
-from ingestion.feedback.body import FeedbackEnvelope
-from ingestion.feedback.item import Item
-from ingestion.merge import normal
 from ingestion.people import Subjects
+from ingestion.setting_aside import Aside, Held, opened, set_aside
 from ingestion.spool import Spool
-from ingestion.storing import Fates, store_feedback, store_spans
+from ingestion.storing import Fates, admitted_part, store_feedback, store_spans
 
 _log = logging.getLogger(__name__)
-MASKING_FAILED: Final = "masking_failed"
-REVIEWER: Final = "compliance"
+DESTROYED: Final = "destroyed_by_review"
 _FIRST_PAUSE: Final = timedelta(minutes=2)
 _LONGEST_PAUSE: Final = timedelta(hours=6)
 
 
-class Aside(NamedTuple):
-    """A trace on its way to quarantine."""
-
-    id: str
-    sealed: bytes
-    spans: int
-
-    def put(self, store: Store, tenant_id: str, day: str, now: datetime) -> None:
-        """Into the store, with its expiry."""
-        expires_at = now + RETENTION[RetentionClass.SPOOL]
-        store.quarantine.put(self.id, tenant_id, self.sealed, MASKING_FAILED, expires_at, day=day, spans=self.spans)
+def _nothing() -> None:
+    """Nothing besides."""
 
 
-def set_aside(spool: Spool, place: str, spans: Sequence[Span], owner: str | None) -> Aside:
-    """Seal the spans of one trace; ``place`` names them for good, and ``owner`` is the raw id of the trace's person."""
-    name = digest_bytes(place.encode())
-    held = canonical_json({"owner": owner, "spans": [span.plain() for span in spans]})
-    return Aside(name, spool.seal_aside(_label(name), held), len(spans))
+class _Passed(NamedTuple):
+    """A record after the door."""
 
-
-def set_item_aside(spool: Spool, place: str, item: Item) -> Aside:
-    """Seal one item of feedback; ``place`` names it for good."""
-    name = digest_bytes(place.encode())
-    envelope = FeedbackEnvelope(received_unix_nano=to_unix_nano(item.at), body=canonical_json(item.sent()))
-    held = canonical_json({"feedback": envelope.pack().decode()})
-    return Aside(name, spool.seal_aside(_label(name), held), 1)
-
-
-class _Held(NamedTuple):
-    """What a record holds: the spans of a trace with its person, or an item of feedback."""
-
-    owner: str | None
-    spans: list[Span]
-    feedback: list[Item]
+    admitted: list[AdmittedSpan | Refusal | Detained]
+    said: AdmittedFeedback
+    found: Found
+    """What masking replaced; of what was detained before, nothing: that is counted already."""
+    rest: Aside | None
+    """What stays in quarantine, as a record of its own."""
 
 
 class QuarantineReport(Record):
@@ -137,19 +114,62 @@ class Quarantine:
 
         """
         item = self._store.quarantine.take(id_)
-        self._log(item, reviewer, "view_quarantine", {"spans": item.spans})
-        held = self._open(item)
+        self._log(item, reviewer, "view_quarantine", {"spans": item.spans, "purpose": "comply"})
+        held = opened(self._spool, item)
         told = {"spans": [span.plain() for span in held.spans]}
         if held.feedback:
             told = {"feedback": [one.sent() for one in held.feedback]}
         return {"id": item.id, "tenant": item.tenant_id, "person": held.owner, **told}
 
+    def release(self, id_: str, reviewer: str, also: Callable[[], None] = _nothing) -> QuarantineReport:
+        """Let a record through the door by a reviewer's decision, special categories masked.
+
+        ``also`` is done in the same transaction.
+
+        Raises:
+            NotFound: when it is not there, or its time is over.
+            MaskingError: when a detector fails; the record stays.
+            SpoolError: when it does not open.
+
+        """
+        item = self._store.quarantine.take(id_)
+        passed = self._through_door(item, opened(self._spool, item), released=True)
+
+        def work() -> tuple[Fates, int]:
+            done = self._release(item, passed, reviewer)
+            also()
+            return done
+
+        fates, withheld = together(self._store, work)
+        return QuarantineReport(
+            released=dict(sorted(Counter(fate.value for fate, _ in fates).items())), withheld=withheld
+        )
+
+    def destroy(self, id_: str, reviewer: str, also: Callable[[], None] = _nothing) -> QuarantineReport:
+        """Destroy a record by a reviewer's decision; ``also`` is done in the same transaction.
+
+        Raises:
+            NotFound: when it is not there, or its time is over.
+
+        """
+        item = self._store.quarantine.take(id_)
+
+        def work() -> None:
+            if not self._store.quarantine.destroy(item.id, DESTROYED):
+                raise NotFound(f"quarantine {item.id} is gone")
+            self._log(item, reviewer, "destroy_quarantine", {"spans": item.spans})
+            also()
+
+        together(self._store, work)
+        return QuarantineReport(expired=item.spans)
+
     def _try(self, item: Quarantined, total: Counter[str], released: Counter[str]) -> None:
         try:
-            held = self._open(item)
-            admitted = self._door.admit(item.tenant_id, self._items(item, held)) if held.spans else []
-            said = self._feedback.through_door(item.tenant_id, held.feedback) if held.feedback else AdmittedFeedback()
-            fates, withheld = together(self._store, lambda: self._release(item, admitted, said))
+            passed = self._through_door(item, opened(self._spool, item), released=False)
+            if passed.rest is not None and passed.rest.spans == item.spans and item.reason == passed.rest.reason:
+                total["failed"] += item.spans
+                return  # as it was
+            fates, withheld = together(self._store, lambda: self._release(item, passed, ""))
         except (MaskingError, SpoolError) as error:
             pause = min(_FIRST_PAUSE * 2 ** min(item.attempts, 10), _LONGEST_PAUSE)
             self._store.quarantine.postpone(item.id, self._clock.now() + pause)
@@ -160,53 +180,55 @@ class Quarantine:
             return  # another run released it, or its time is over
         released.update(fate.value for fate, _ in fates)
         total["withheld"] += withheld
+        total["failed"] += 0 if passed.rest is None else passed.rest.spans
 
-    def _items(self, item: Quarantined, held: _Held) -> list[Any]:
-        owners = {} if held.owner is None else {span.trace_id: held.owner for span in held.spans}
-        return items(item.tenant_id, held.spans, self._subjects, owners)
-
-    def _release(
-        self, item: Quarantined, admitted: list[AdmittedSpan | Refusal], said: AdmittedFeedback
-    ) -> tuple[Fates, int]:
-        if not self._store.quarantine.remove(item.id):
-            raise NotFound(f"quarantine {item.id} is gone")
-        fates: Fates = [(Fate.REJECTED, one.reason) for one in admitted if isinstance(one, Refusal)]
-        stored, withheld = store_spans(self._store, [normal(one) for one in admitted if isinstance(one, AdmittedSpan)])
-        heard, unheard = store_feedback(self._store, said)
-        fates, withheld = [*fates, *stored, *heard], withheld + unheard
-        if admitted:
-            event = self._door.admission(item.tenant_id, f"quarantine {item.id}", tally(admitted))
-            self._store.audit.append(event)
-        self._store.ledger.record_release(item.tenant_id, item.day, fates, withheld, item.id)
-        self._log(item, "quarantine", "release_from_quarantine", dict(Counter(fate.value for fate, _ in fates)))
-        return fates, withheld
-
-    def _open(self, item: Quarantined) -> _Held:
-        data = self._spool.open_aside(_label(item.id), item.sealed)
-        try:
-            held = json.loads(data)
-            if "feedback" in held:
-                found = FeedbackEnvelope.unpack(held["feedback"].encode()).items()
-                said = [one for one in found if isinstance(one, Item)]
-                return _Held(said[0].user_id, [], said)
-            return _Held(held["owner"], [Span.model_validate(span) for span in held["spans"]], [])
-        except (DecodeError, IndexError, KeyError, TypeError, ValueError) as error:
-            raise SpoolError(f"quarantine {item.id} holds something else than spans or feedback") from error
-
-    def _log(self, item: Quarantined, actor: str, action: str, detail: dict[str, Any]) -> None:
-        self._store.audit.append(
-            AuditEvent(
-                id=self._ids.hex(16),
-                tenant_id=item.tenant_id,
-                actor=actor,
-                role=REVIEWER if action.startswith("view") else "intake",
-                action=action,
-                target=f"quarantine:{item.id}",
-                detail=detail,
-                at=self._clock.now(),
+    def _through_door(self, item: Quarantined, held: Held, *, released: bool) -> _Passed:
+        if held.feedback:
+            said = self._feedback.through_door(item.tenant_id, held.feedback, released=released)
+            return _Passed(
+                [],
+                said,
+                _fresh(item, said.found),
+                Aside(item.id, item.sealed, 1, said.aside[0][1]) if said.aside else None,
             )
+        owners = {} if held.owner is None else {span.trace_id: held.owner for span in held.spans}
+        sent = items(item.tenant_id, held.spans, self._subjects, owners)
+        found: Found = Counter()
+        admitted = self._door.admit(item.tenant_id, sent, found, released=released)
+        pairs = zip(in_order(held.spans), admitted, strict=True)
+        kept = [(span, one) for span, one in pairs if isinstance(one, Detained)]
+        return _Passed(
+            admitted, AdmittedFeedback(), _fresh(item, found), self._rest(item, held, kept) if kept else None
         )
 
+    def _rest(self, item: Quarantined, held: Held, detained: list[tuple[Span, Detained]]) -> Aside:
+        spans, types = [span for span, _ in detained], frozenset(kind for _, one in detained for kind in one.types)
+        aside = set_aside(self._spool, f"{item.id}/{item.attempts}/rest", spans, held.owner, Detained.reason)
+        return aside._replace(types=types)
 
-def _label(name: str) -> str:
-    return f"tidemill quarantine {name}"
+    def _release(self, item: Quarantined, passed: _Passed, actor: str) -> tuple[Fates, int]:
+        if not self._store.quarantine.remove(item.id):
+            raise NotFound(f"quarantine {item.id} is gone")
+        if passed.rest is not None:
+            passed.rest.put(self._store, item.tenant_id, item.day, item.since)
+        fates: Fates = [(Fate.REJECTED, one.reason) for one in passed.admitted if isinstance(one, Refusal)]
+        spans = [part for one in passed.admitted for part in admitted_part(one)]
+        stored, withheld = store_spans(self._store, spans)
+        heard, unheard = store_feedback(self._store, passed.said)
+        fates, withheld = [*fates, *stored, *heard], withheld + unheard
+        if passed.admitted:
+            event = self._door.admission(item.tenant_id, f"quarantine:{item.id}", tally(passed.admitted))
+            self._store.audit.append(event)
+        if fates:
+            counts = by_channel(passed.found)
+            self._store.ledger.record_release(item.tenant_id, item.day, fates, withheld, item.id, counts)
+        self._log(item, actor, "release_from_quarantine", dict(Counter(fate.value for fate, _ in fates)))
+        return fates, withheld
+
+    def _log(self, item: Quarantined, actor: str, action: str, detail: dict[str, Any]) -> None:
+        about = (item.tenant_id, action, f"quarantine:{item.id}", detail)
+        self._store.audit.append(audited(self._ids, self._clock.now(), *about, actor=actor))
+
+
+def _fresh(item: Quarantined, found: Found) -> Found:
+    return Counter() if item.reason == Detained.reason else found

@@ -10,6 +10,8 @@
 4. Feedback (``/v1/feedback``, JSON) goes through the spool as spans do: one promise of durability, one place of raw
    words under one-time keys, one ledger, and no masking while a sender waits. The answer names what became of each
    item.
+5. Consent (``/v1/consent``, JSON) is recorded before the answer, since a withdrawal counts at once; a person's id is
+   hashed before anything is written, so nothing raw rests anywhere.
 
 Source: the OTLP specification, sections "OTLP/HTTP Response" and "OTLP/HTTP Throttling".
 """
@@ -39,10 +41,11 @@ from ingestion.spool import Spool
 from ingestion.telemetry import Telemetry
 
 FEEDBACK: Final = "/v1/feedback"
+CONSENT: Final = "/v1/consent"
 _Take = Callable[[Request, Place, Share], Awaitable[Response]]
 _SERVED: Final = (
     f"this intake takes {', '.join(f'{kind} at POST {kind.path}' for kind in Telemetry)}, "
-    f"feedback at POST {FEEDBACK}, and answers GET /health and GET /metrics"
+    f"feedback at POST {FEEDBACK}, consent at POST {CONSENT}, and answers GET /health and GET /metrics"
 )
 
 
@@ -64,6 +67,10 @@ class Receiver:
     async def feedback(self, request: Request) -> Response:
         """POST /v1/feedback."""
         return await self._answered(request, self._take_feedback, JSON)
+
+    async def consent(self, request: Request) -> Response:
+        """POST /v1/consent."""
+        return await self._answered(request, self._take_consents, JSON)
 
     async def not_served(self, request: Request, error: Exception) -> Response:
         """The answer to a path or a method that is not served."""
@@ -108,6 +115,11 @@ class Receiver:
         tenant_id, _ = self._admitted(request, place, share, JSON)
         body = await self._body(request, share)
         return replies.heard(await self._intake.take_feedback(tenant_id, body))
+
+    async def _take_consents(self, request: Request, place: Place, share: Share) -> Response:
+        tenant_id, _ = self._admitted(request, place, share, JSON)
+        body = await self._body(request, share)
+        return replies.consented(await self._intake.take_consents(tenant_id, body))
 
     def _admitted(self, request: Request, place: Place, share: Share, *types: str) -> tuple[str, str]:
         """Whose request it is, and its content type, which is one of these."""
@@ -154,7 +166,7 @@ class Receiver:
 
 
 def app_of(intake: Intake) -> FastAPI:
-    """The intake as an application: /v1/traces, /v1/logs, /v1/feedback, /health, /metrics."""
+    """The intake as an application: /v1/traces, /v1/logs, /v1/feedback, /v1/consent, /health, /metrics."""
     receiver = Receiver(intake)
     app = FastAPI(title="Tidemill intake", docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
     app.add_exception_handler(HTTPException, receiver.not_served)
@@ -162,6 +174,7 @@ def app_of(intake: Intake) -> FastAPI:
     app.add_api_route(Telemetry.TRACES.path, receiver.traces, methods=["POST"])
     app.add_api_route(Telemetry.LOGS.path, receiver.logs, methods=["POST"])
     app.add_api_route(FEEDBACK, receiver.feedback, methods=["POST"])
+    app.add_api_route(CONSENT, receiver.consent, methods=["POST"])
 
     @app.get("/health")
     def health() -> dict[str, Any]:

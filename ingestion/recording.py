@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from governance.ports.erasable import Erasable
+from governance.ports.erasable import Content, Erasable
 from governance.ports.keys import KeyName, KeyProvider
 from governance.records.base import canonical_json
 from governance.records.erasure import ArtifactState, ErasedArtifact
@@ -145,8 +145,12 @@ class _RecordingErasable(Erasable):
             return Recorded(tenant_id, JSON, encoded, item.telemetry) if others else None
 
         self._recording.rewrite(change)
-        node = Node(kind=NodeKind.SUBJECT, id=f"recording/{subject}")
+        node = Node(kind=NodeKind.BLOCK, id="recording")
         return (ErasedArtifact(node=node, state=ArtifactState.DELETED, detail=f"{found} recorded spans"),)
+
+    def contents(self) -> Iterator[Content]:
+        """The bodies, unsealed."""
+        yield from (Content(f"body {number}", item.body) for number, item in enumerate(self._recording, start=1))
 
     def _others(self, item: Recorded, subject: str) -> list[Span]:
         spans = _spans(item)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from fastapi import Response
 
 from governance.records.base import canonical_json
+from ingestion.consent.taking import Became, Result
 from ingestion.feedback.item import Item, ItemFault
 from ingestion.otlp_decode import JSON, PROTOBUF
 from ingestion.otlp_fields import SpanFault
@@ -70,6 +71,18 @@ def heard(items: Sequence[Item | ItemFault]) -> Response:
         why = f"{first.field}: {first.reason}" if isinstance(first, ItemFault) else ""
         said |= {"code": INVALID_ARGUMENT, "message": f"no item can be taken; item 0: {why}"}
     return Response(canonical_json(said), status_code=400 if rejected == len(items) else 200, media_type=JSON)
+
+
+def consented(results: Sequence[Result]) -> Response:
+    """What became of each consent row, in order: 200 where one is taken or was before, 400 where none is."""
+    counts = Counter(one.became.value for one in results)
+    said: dict[str, Any] = {became.value: counts[became.value] for became in Became}
+    said["results"] = [one.plain() for one in results]
+    refused = counts[Became.REJECTED.value] == len(results)
+    if refused:
+        why = f"{results[0].field}: {results[0].reason}"
+        said |= {"code": INVALID_ARGUMENT, "message": f"no row can be taken; row 0: {why}"}
+    return Response(canonical_json(said), status_code=400 if refused else 200, media_type=JSON)
 
 
 def status(code: int, message: str, retry_after_s: int | None = None) -> bytes:

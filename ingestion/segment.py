@@ -10,12 +10,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
 import struct
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -159,6 +160,18 @@ def seal_segment(folder: Path, segment_id: str) -> None:
     sync_folder(folder)
 
 
+def recover(folder: Path) -> None:
+    """Seal what a dead writer left open; finish destructions that were cut short. Needs the writer's lock."""
+    for path in sorted(folder.glob(f"*{OPEN}")):
+        if (folder / f"{path.stem}{KEY}").exists():
+            seal_segment(folder, path.stem)
+        else:
+            destroy_segment(folder, path.stem)
+    for path in folder.glob(f"*{KEY}"):
+        if not (folder / f"{path.stem}{SEALED}").exists():
+            path.unlink(missing_ok=True)
+
+
 def read_segment(folder: Path, segment_id: str, spool_key: bytes) -> list[tuple[str, bytes]]:
     """The records of a sealed segment, in order.
 
@@ -185,6 +198,32 @@ def read_segment(folder: Path, segment_id: str, spool_key: bytes) -> list[tuple[
         cut = _TENANT.size + length
         records.append((plain[_TENANT.size : cut].decode(), plain[cut:]))
     return records
+
+
+@contextmanager
+def claimed(folder: Path, segment_id: str, *, wait: bool = False) -> Iterator[bool]:
+    """Hold a sealed segment against other processes that claim it; False when one has it, or when it is gone.
+
+    The system lets go of it when the process ends, however it does.
+    """
+    try:
+        descriptor = os.open(folder / f"{segment_id}{KEY}", os.O_RDONLY)
+    except FileNotFoundError:
+        yield False
+        return
+    try:
+        yield _locked(descriptor, wait=wait)
+    finally:
+        os.close(descriptor)
+
+
+def _locked(descriptor: int, *, wait: bool) -> bool:
+    """Lock a file; False when another process has it, or when it was deleted while this one waited."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    return os.fstat(descriptor).st_nlink > 0
 
 
 def destroy_segment(folder: Path, segment_id: str) -> None:

@@ -29,7 +29,7 @@ from governance.records.base import to_unix_nano
 from ingestion import segment as segments
 from ingestion.errors import SpoolBusy, SpoolError, SpoolFull
 from ingestion.sealing import seal, unseal
-from ingestion.segment import KEY, MAX_RECORD, OPEN, SEALED, SegmentWriter
+from ingestion.segment import KEY, MAX_RECORD, SEALED, SegmentWriter
 from ingestion.spool_lock import WriterLock
 
 _log = logging.getLogger(__name__)
@@ -115,23 +115,12 @@ class Spool:
         if not self._lock.take():
             raise SpoolBusy(f"another process writes to {self.folder.name}")
         try:
-            self._recover()
+            segments.recover(self.folder)
         except OSError as error:
             self._lock.drop()
             raise SpoolError(f"the spool cannot take up what a writer left: {error}") from error
         self._thread = threading.Thread(target=self._run, name="spool-writer", daemon=True)
         self._thread.start()
-
-    def _recover(self) -> None:
-        """Seal what a dead writer left open; finish destructions that were cut short. Needs the lock."""
-        for path in sorted(self.folder.glob(f"*{OPEN}")):
-            if (self.folder / f"{path.stem}{KEY}").exists():
-                segments.seal_segment(self.folder, path.stem)
-            else:
-                segments.destroy_segment(self.folder, path.stem)
-        for path in self.folder.glob(f"*{KEY}"):
-            if not (self.folder / f"{path.stem}{SEALED}").exists():
-                path.unlink(missing_ok=True)
 
     def _run(self) -> None:
         while True:
@@ -238,21 +227,27 @@ class Spool:
 
     def seal(self, timeout_s: float = 5.0) -> None:
         """Seal the open segment, whoever writes it, so that ``sealed`` gives everything acknowledged before."""
+        if self._sealed_here():
+            return
+        deadline = time.monotonic() + timeout_s
+        (self.folder / _REQUEST).touch()  # the holder may be another reader, who answers nobody
+        while self._asked() and time.monotonic() < deadline and not self._sealed_here():
+            time.sleep(_POLL_S / 4)
+
+    def _sealed_here(self) -> bool:
+        """Seal as the writer, or for one that is gone; False while another process holds the spool."""
         with self._guard:
             if self._thread is not None and self._thread.is_alive():
                 with self._segment_guard:
                     self._rotate()
-                return
+                    return True
             if self._lock.take():
                 try:
-                    self._recover()
+                    segments.recover(self.folder)
                 finally:
                     self._lock.drop()
-                return
-        (self.folder / _REQUEST).touch()
-        deadline = time.monotonic() + timeout_s
-        while self._asked() and time.monotonic() < deadline:
-            time.sleep(_POLL_S / 4)
+                return True
+        return False
 
     def sealed(self) -> Iterator[str]:
         """Ids of the sealed segments, oldest first. One whose key is gone is being destroyed, and is finished off."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from governance.ports.erasable import Erasable
+from governance.ports.erasable import Content, Erasable
+from governance.records.base import canonical_json
 from governance.records.erasure import ArtifactState, ErasedArtifact
 from governance.records.lineage import Node, NodeKind
 from ingestion.batch import read_groups
@@ -48,12 +49,23 @@ class _SpoolErasable(Erasable):
         after = dict(self._found(tenant_id, subject))
         return tuple(
             ErasedArtifact(
-                node=Node(kind=NodeKind.SUBJECT, id=f"spool/{segment_id}"),
+                node=Node(kind=NodeKind.BLOCK, id=f"spool/{segment_id}"),
                 state=ArtifactState.HELD if segment_id in after else ArtifactState.DELETED,
                 detail=f"{found} raw spans and items of feedback",
             )
             for segment_id, found in before.items()
         )
+
+    def contents(self) -> Iterator[Content]:
+        """Raw spans and feedback, unsealed; a segment that does not open is left to who drains it."""
+        for segment_id in self._spool.sealed():
+            try:
+                groups = read_groups(self._spool.read(segment_id))
+            except SpoolError:
+                continue
+            for group in groups:
+                said = [[span.plain() for span in group.spans], [item.sent() for item in group.feedback]]
+                yield Content(f"segment {segment_id}", canonical_json(said))
 
     def _found(self, tenant_id: str, subject: str) -> Iterator[tuple[str, int]]:
         self._spool.seal()

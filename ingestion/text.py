@@ -3,7 +3,8 @@
 1. Each character that PostgreSQL or UTF-8 refuses becomes U+FFFD, visibly, and the fact is noted.
 2. Valid pairs are joined before anything looks at them, so an emoji is never cut.
 3. ``parse_json`` gives a value only where the text is exactly one JSON value (RFC 8259: no NaN, no infinity) of a
-   depth that every reader can take.
+   depth that every reader can take. ``parse_strict`` also refuses an object that names a key twice (RFC 7493, 2.3):
+   which of the two would count is nobody's guess where a right hangs on it.
 """
 
 from __future__ import annotations
@@ -92,6 +93,30 @@ def parse_json(text: str, notes: set[str]) -> Any:
     except (ValueError, RecursionError) as error:
         raise NotJson(str(error)) from error
     return value if _is_plain(text) else clean_value(value, notes)
+
+
+def parse_strict(text: str) -> Any:
+    """The one JSON value that ``text`` is, in which no object names a key twice.
+
+    Raises:
+        NotJson: when it is none, several, or not representable, or names a key twice.
+
+    """
+    try:
+        value = _STRICT.decode(text)
+    except (ValueError, RecursionError) as error:
+        raise NotJson(str(error)) from error
+    return value if _is_plain(text) else clean_value(value, set())
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len({clean(name, set()) for name in found}) < len(pairs):
+        raise NotJson("an object names a key twice")
+    return found
+
+
+_STRICT: Final = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_once)
 
 
 def _is_plain(text: str) -> bool:

@@ -18,9 +18,8 @@ agent's sum. So usage is counted leaf-most: a span counts for what its subtree d
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from operator import add
-from typing import Final
+from operator import attrgetter, sub
+from typing import Final, NamedTuple
 
 from governance.records.base import from_unix_nano
 from governance.records.content import AdmittedSpan
@@ -41,8 +40,7 @@ _Counts = tuple[int, ...]
 _NOTHING: Final[_Counts] = (0,) * len(_FIGURES)
 
 
-@dataclass(frozen=True)
-class _Tally:
+class _Tally(NamedTuple):
     """What a place of the tree has spent."""
 
     counts: _Counts = _NOTHING
@@ -64,9 +62,9 @@ def usage_of(tree: Tree, prices: PriceTable = NO_PRICES) -> Usage:
         item, children = tree.spans[span_id], tree.children.get(span_id, ())
         below, of_tools = _sum(inside[one] for one in children), _sum(beside[one] for one in children)
         operation = tree.operation(span_id)
-        calls_model = operation == "chat"
-        if not calls_model or _wholes(_counts(own.get(span_id))) == _wholes(_sum((below, of_tools)).counts):
-            below, of_tools = _sum((below, of_tools)), _EMPTY
+        together = _sum((below, of_tools))
+        if operation != "chat" or (children and _wholes(_counts(own.get(span_id))) == _wholes(together.counts)):
+            below, of_tools = together, _EMPTY
         spent = _with_own(item, own.get(span_id), below, prices)
         if operation == "execute_tool":
             spent, of_tools = _EMPTY, spent
@@ -117,8 +115,12 @@ def _greatest(one: Usage, other: Usage) -> Usage:
     return Usage(**figures, cost=dearer.cost, currency=dearer.currency)
 
 
+_read_figures: Final = attrgetter(*_FIGURES)
+
+
 def _counts(usage: Usage | None) -> _Counts:
-    return _NOTHING if usage is None else tuple(getattr(usage, name) for name in _FIGURES)
+    figures: _Counts = _NOTHING if usage is None else _read_figures(usage)
+    return figures
 
 
 def _wholes(counts: _Counts) -> _Counts:
@@ -127,26 +129,24 @@ def _wholes(counts: _Counts) -> _Counts:
 
 
 def _sum(tallies: Iterable[_Tally]) -> _Tally:
-    total = _EMPTY
-    for one in tallies:
-        if one is _EMPTY or total is _EMPTY:
-            total = one if total is _EMPTY else total
-            continue
-        total = _Tally(
-            counts=tuple(map(add, total.counts, one.counts)),
-            stated=added(total.stated, one.stated),
-            priced=added(total.priced, one.priced),
-            uncosted=total.uncosted + one.uncosted,
-            currencies=total.currencies | one.currencies,
-        )
-    return total
+    there = [one for one in tallies if one is not _EMPTY]
+    if len(there) <= 1:
+        return there[0] if there else _EMPTY
+    counts, stated, priced, uncosted, currencies = zip(*there, strict=True)
+    return _Tally(
+        tuple(map(sum, zip(*counts, strict=True))),
+        added(*stated),
+        added(*priced),
+        sum(uncosted),
+        frozenset().union(*currencies),
+    )
 
 
 def _with_own(item: AdmittedSpan, own: Usage | None, below: _Tally, prices: PriceTable) -> _Tally:
     """A span and its subtree."""
     if own is None:
         return below
-    counts = tuple(map(max, _counts(own), below.counts))
+    counts = _counts(own) if below is _EMPTY else tuple(map(max, _counts(own), below.counts))
     if own.cost:
         stands = own.cost >= (below.stated or 0)
         currencies = frozenset({own.currency or prices.currency})
@@ -155,21 +155,20 @@ def _with_own(item: AdmittedSpan, own: Usage | None, below: _Tally, prices: Pric
             stated=own.cost if stands else below.stated,
             currencies=currencies if stands else below.currencies | currencies,
         )
-    return _priced(item, replace(below, counts=counts), below, prices)
+    return _priced(item, _Tally(counts, *below[1:]), below, prices)
 
 
 def _priced(item: AdmittedSpan, spent: _Tally, below: _Tally, prices: PriceTable) -> _Tally:
     """With the price of what the subtree does not explain."""
-    counts = tuple(map(int.__sub__, spent.counts, below.counts))
+    counts = tuple(map(sub, spent.counts, below.counts))
     tokens = sum(_wholes(counts))
     if not tokens:
         return spent
     price = None if prices is NO_PRICES else prices.price_of(_model(item), from_unix_nano(item.span.start_unix_nano))
     if price is None:
-        return replace(spent, uncosted=spent.uncosted + tokens)
+        return _Tally(spent.counts, spent.stated, spent.priced, spent.uncosted + tokens, spent.currencies)
     extra = Usage(**dict(zip(_FIGURES, counts, strict=True)))
-    return replace(
-        spent,
+    return spent._replace(
         priced=added(spent.priced, price.of(extra)),
         currencies=spent.currencies | {prices.currency},
     )

@@ -40,9 +40,11 @@ class Tree:
 
     def operation(self, span_id: str) -> str | None:
         """What a span did (``operation``), looked up once."""
-        if span_id not in self._operations:
-            self._operations[span_id] = operation(self.spans[span_id])
-        return self._operations[span_id]
+        try:
+            return self._operations[span_id]
+        except KeyError:
+            found = self._operations[span_id] = operation(self.spans[span_id])
+            return found
 
     def ancestors(self, span_id: str) -> Iterator[AdmittedSpan]:
         """From the span's parent up to the top."""

@@ -99,9 +99,9 @@ def _turn(entries: list[Entry]) -> Turn:
     first = entries[0]
     whole = first.atom.whole if len(entries) == 1 else None
     parts = tuple(part for entry in entries for part in entry.atom.parts)
-    return Turn(
+    return Turn.proven(
         actor=first.actor,
-        message=whole or Message(role=first.atom.role, parts=parts),
+        message=whole or Message.proven(role=first.atom.role, parts=parts),
         span_id=first.span_id,
         at=from_unix_nano(first.at),
         earlier=first.earlier,

@@ -11,10 +11,13 @@ from typing import Any
 
 import dagster as dg
 
+from pipelines.authority import asset as acted
 from pipelines.ledger import books, table
 from pipelines.operations import scope_named, turn_of, window_of
+from pipelines.rebuilds import rebuilds
 from pipelines.settings import load_settings
-from pipelines.steps import gating, improving, intake, releasing
+from pipelines.steps import gating, improving, intake, releasing, training
+from pipelines.steps import rights as rights_steps
 from pipelines.turn import Output, Turn
 from pipelines.wiring import Mill, shared_mill
 
@@ -50,7 +53,7 @@ def step_asset(step: Step, *deps: dg.AssetsDefinition) -> dg.AssetsDefinition:
     @dg.asset(name=step.__name__, group_name=LOOP, deps=deps, description=step.__doc__)
     def materialise(context: dg.AssetExecutionContext, turn: TurnResource) -> dg.MaterializeResult[Any]:
         mill, working = turn.mill(), turn.turn()
-        with mill.narrate(context.log.info):
+        with mill.narrate(context.log.info), acted(mill, step.__name__):
             report = step(mill, working)
         shown = {key: _metadata(value) for key, value in report.items()}
         return dg.MaterializeResult(metadata={"cycle": working.id, **shown})
@@ -69,7 +72,7 @@ patterns = step_asset(improving.patterns, trajectories)
 proposals = step_asset(improving.proposals, patterns)
 tasks = step_asset(gating.tasks, worlds, trajectories)
 dataset = step_asset(improving.dataset, proposals, worlds, tasks)
-adapter = step_asset(improving.adapter, dataset)
+adapter = step_asset(training.adapter, dataset)
 candidate = step_asset(improving.candidate, adapter)
 evaluation = step_asset(gating.evaluation, candidate, tasks)
 gate_report = step_asset(gating.gate_report, evaluation)
@@ -86,16 +89,35 @@ LOOP_ASSETS: list[dg.AssetsDefinition] = [
 def drained_spool(context: dg.AssetExecutionContext, turn: TurnResource) -> dg.MaterializeResult[Any]:
     """The spool's sealed segments in the store: raw spans never wait for the night."""
     mill = turn.mill()
-    with mill.narrate(context.log.info):
+    with mill.narrate(context.log.info), acted(mill, "drained_spool"):
         report = intake.drained(mill)
     return dg.MaterializeResult(metadata={key: _metadata(value) for key, value in report.items()})
+
+
+@dg.asset(group_name="intake")
+def masked_store(context: dg.AssetExecutionContext, turn: TurnResource) -> dg.MaterializeResult[Any]:
+    """Stored traces that were masked under another version of their policy, masked again."""
+    mill = turn.mill()
+    with acted(mill, "masked_store"):
+        report = mill.rescan().run(context.log.info)
+    return dg.MaterializeResult(metadata={key: _metadata(value) for key, value in report.plain().items()})
+
+
+@dg.asset_check(asset=masked_store)
+def nothing_masked_otherwise(turn: TurnResource) -> dg.AssetCheckResult:
+    """Check that nothing is stored under another version of its policy than the one of now."""
+    found = turn.mill().rescan().left()
+    return dg.AssetCheckResult(
+        passed=not any(found.values()), metadata={key: _metadata(one) for key, one in found.items()}
+    )
 
 
 @dg.asset(group_name="retention")
 def swept_store(turn: TurnResource) -> dg.MaterializeResult[Any]:
     """What is overdue, deleted; what production still stands on, renewed first."""
     mill = turn.mill()
-    swept = mill.store.sweep(mill.clock.now())
+    with acted(mill, "swept_store"):
+        swept = mill.store.sweep(mill.clock.now())
     return dg.MaterializeResult(metadata={"rows": sum(swept.values()), "tables": _metadata(swept)})
 
 
@@ -105,6 +127,24 @@ def nothing_overdue(turn: TurnResource) -> dg.AssetCheckResult:
     mill = turn.mill()
     overdue = mill.store.overdue(mill.clock.now())
     return dg.AssetCheckResult(passed=not overdue, metadata={"overdue": _metadata(overdue)})
+
+
+@dg.asset(group_name="retention")
+def rights_in_service(context: dg.AssetExecutionContext, turn: TurnResource) -> dg.MaterializeResult[Any]:
+    """Champions whose data may not be used any more: to be rebuilt by a deadline, or out of service when it is over."""
+    mill = turn.mill()
+    with acted(mill, "rights_in_service"):
+        report = rights_steps.check_service(mill, context.log.info)
+    return dg.MaterializeResult(metadata={key: _metadata(value) for key, value in report.items()})
+
+
+@dg.asset_check(asset=rights_in_service)
+def no_rebuild_overdue(turn: TurnResource) -> dg.AssetCheckResult:
+    """Check that no champion serves past the deadline of its rebuild."""
+    found = rebuilds(turn.mill())
+    return dg.AssetCheckResult(
+        passed=not any(one["overdue"] for one in found.values()), metadata={"rebuilds": _metadata(found)}
+    )
 
 
 def ledger_check(asset: dg.AssetsDefinition, name: str, *, blocking: bool) -> dg.AssetChecksDefinition:
@@ -124,10 +164,10 @@ ledger_balances = ledger_check(trajectories, "ledger_balances", blocking=True)
 spool_ledger_balances = ledger_check(drained_spool, "spool_ledger_balances", blocking=False)
 
 
-@dg.asset_check(asset=dataset, blocking=True)
+@dg.asset_check(asset=dataset)
 def every_row_has_a_right(turn: TurnResource) -> dg.AssetCheckResult:
-    """Check at this moment that each training row may still be trained on."""
-    report = improving.recheck_rights(turn.mill(), turn.turn())
+    """Say at this moment whether each row may still be trained on; one that may not drops before training starts."""
+    report = training.recheck_rights(turn.mill(), turn.turn())
     return dg.AssetCheckResult(passed=report["denied"] == 0, metadata=report)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-
 import click
+
+from pipelines.commands.lazy import LazyGroup
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("pipelines.commands.demo", "Play a week of production and turn the loop once, end to end."),
@@ -23,33 +23,22 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "feedback": ("pipelines.commands.feedback", "List, show and add what people said of runs."),
     "ledger": ("pipelines.commands.ledger", "Show the conservation ledger; fails when it does not balance."),
     "quarantine": ("pipelines.commands.quarantine", "List, retry and review what masking could not read."),
+    "pii": ("pipelines.commands.pii", "Find personal values in texts, and show how well they are found."),
     "tenant": ("pipelines.commands.tenant", "List, add, rotate and revoke the API keys of tenants."),
+    "keys": ("pipelines.commands.keys", "Show the epochs of the keys, and rotate the surrogate key."),
+    "dataset": ("pipelines.commands.dataset", "List, verify, compare and export what adapters learned from."),
+    "document": ("pipelines.commands.document", "Write dataset cards, summaries, records of processing and bills."),
+    "principal": ("pipelines.commands.principal", "List, add, rotate and revoke who may act."),
+    "approval": ("pipelines.commands.approval", "Approve or refuse what another person asks for."),
     "rights": ("pipelines.commands.rights", "Record consent and its withdrawal, and ask for a verdict."),
     "subject": ("pipelines.commands.subject", "Show or erase what is held of a person."),
+    "leak": ("pipelines.commands.leak", "Test whether an adapter remembers what it was trained on."),
+    "lineage": ("pipelines.commands.lineage", "Show what a release was made from, and what was made from a person."),
+    "audit": ("pipelines.commands.audit", "Show who did what; anchor and verify the record."),
     "release": ("pipelines.commands.release", "List releases, show history, roll back."),
     "control": ("pipelines.commands.control", "Serve intake and gateway in this process (what `up` starts)."),
 }
 """Command to the module that defines it under the same name, and its one line of help."""
-
-
-class LazyGroup(click.Group):
-    """A group that imports a command's module when the command is asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """Names in the order in which a newcomer needs them."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
-        """The command, imported now."""
-        if cmd_name not in COMMANDS:
-            return None
-        command = getattr(importlib.import_module(COMMANDS[cmd_name][0]), cmd_name)
-        return command if isinstance(command, click.Command) else None
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
-        """The list of commands without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
 
 HELP = """Tidemill: agents that get better from their own traces, within the rights of the people in them.
@@ -61,7 +50,8 @@ Start here:
 """
 
 
-@click.group(cls=LazyGroup, help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, listing=COMMANDS, help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option("0.1.0", prog_name="tidemill")
-def main() -> None:
+@click.option("--token-stdin", is_flag=True, help="Read your token from the first line of standard input.")
+def main(*, token_stdin: bool) -> None:
     """Run one of ``COMMANDS``."""

@@ -20,7 +20,7 @@ import uvicorn
 from ingestion.grpc_door import GrpcDoor, TlsFiles
 from ingestion.http_protocol import IntakeProtocol
 from ingestion.intake import Intake
-from ingestion.receiver import app_of
+from ingestion.receiver import CONSENT, app_of
 from pipelines.errors import ServiceError
 from pipelines.settings import Settings
 from pipelines.tenant_keys import LiveTenantKeys
@@ -45,7 +45,14 @@ def serve(settings: Settings) -> None:
     with Mill(settings) as mill:
         keys = LiveTenantKeys(mill.tenant_keys)
         recording = mill.recording if settings.record_intake else None
-        intake = Intake(mill.spool, keys, clock=mill.clock, recording=recording, ledger=mill.store.ledger.lines)
+        intake = Intake(
+            mill.spool,
+            keys,
+            clock=mill.clock,
+            recording=recording,
+            ledger=mill.store.ledger.lines,
+            consents=lambda tenant, rows: list(mill.consents.take(tenant, rows, f"POST {CONSENT}")),
+        )
         gateway = gateway_app(
             deployments=mill.store.deployments,
             releases=mill.store.releases,
@@ -53,6 +60,7 @@ def serve(settings: Settings) -> None:
             upstream_url=mill.vllm_settings.base_url,
             clock=mill.clock,
             tenant_keys=keys,
+            surrogates=mill.surrogates,
         )
         config = uvicorn.Config(gateway, settings.host, settings.gateway_port, log_level="warning")
         servers = [intake_server(intake, settings), Server(config)]

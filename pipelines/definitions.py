@@ -16,10 +16,15 @@ from pipelines.assets import (
     LOOP_CHECKS,
     TurnResource,
     drained_spool,
+    masked_store,
+    no_rebuild_overdue,
+    nothing_masked_otherwise,
     nothing_overdue,
+    rights_in_service,
     spool_ledger_balances,
     swept_store,
 )
+from pipelines.evidence import anchored_audit, audit_is_whole
 from pipelines.operations import last_window
 from pipelines.settings import load_settings
 from pipelines.wiring import shared_mill
@@ -28,7 +33,7 @@ SCOPE_TAG = "tidemill/scope"
 
 loop_job = dg.define_asset_job(
     "loop",
-    selection=dg.AssetSelection.assets(*LOOP_ASSETS),
+    selection=dg.AssetSelection.assets(*LOOP_ASSETS, anchored_audit),
     executor_def=dg.in_process_executor,
     description="One turn of the loop for a scope.",
 )
@@ -44,14 +49,34 @@ frequently = dg.ScheduleDefinition(
 )
 
 
+rescan_job = dg.define_asset_job(
+    "rescan", selection=dg.AssetSelection.assets(masked_store), executor_def=dg.in_process_executor
+)
+
+hourly = dg.ScheduleDefinition(
+    name="hourly", job=rescan_job, cron_schedule="15 * * * *", default_status=dg.DefaultScheduleStatus.RUNNING
+)
+"""A policy that changed reaches what is stored; where nothing changed, a look into the store is all."""
+
+
 retention_job = dg.define_asset_job(
-    "retention", selection=dg.AssetSelection.assets(swept_store), executor_def=dg.in_process_executor
+    "retention", selection=dg.AssetSelection.assets(rights_in_service, swept_store), executor_def=dg.in_process_executor
 )
 
 daily = dg.ScheduleDefinition(
     name="daily", job=retention_job, cron_schedule="30 1 * * *", default_status=dg.DefaultScheduleStatus.RUNNING
 )
 """Before the night's turn, so that it learns from nothing that is overdue."""
+
+
+audit_job = dg.define_asset_job(
+    "audit", selection=dg.AssetSelection.assets(anchored_audit), executor_def=dg.in_process_executor
+)
+
+each_hour = dg.ScheduleDefinition(
+    name="each_hour", job=audit_job, cron_schedule="45 * * * *", default_status=dg.DefaultScheduleStatus.RUNNING
+)
+"""What was written since the last checkpoint is what a chain that was written anew could leave out."""
 
 
 def run_config(scope: str, start: str, end: str) -> dg.RunConfig:
@@ -99,10 +124,17 @@ def rights_changed(context: dg.SensorEvaluationContext) -> Iterator[dg.RunReques
 
 
 definitions = dg.Definitions(
-    assets=[drained_spool, swept_store, *LOOP_ASSETS],
-    asset_checks=[spool_ledger_balances, nothing_overdue, *LOOP_CHECKS],
-    jobs=[intake_job, retention_job, loop_job],
-    schedules=[frequently, daily, nightly],
+    assets=[drained_spool, masked_store, rights_in_service, swept_store, anchored_audit, *LOOP_ASSETS],
+    asset_checks=[
+        spool_ledger_balances,
+        nothing_masked_otherwise,
+        nothing_overdue,
+        no_rebuild_overdue,
+        audit_is_whole,
+        *LOOP_CHECKS,
+    ],
+    jobs=[intake_job, rescan_job, retention_job, audit_job, loop_job],
+    schedules=[frequently, hourly, daily, each_hour, nightly],
     sensors=[rights_changed],
     resources={"turn": TurnResource()},
 )

@@ -38,6 +38,7 @@ def examine(settings: Settings) -> list[Finding]:
         _keys(settings),
         _agent(settings),
         _tables(settings),
+        *_pii_model(settings),
         *_rights(settings),
         _model(settings),
         *_services(settings),
@@ -137,9 +138,27 @@ def _tables(settings: Settings) -> Finding:
 
     try:
         prices, rules = tables.prices(settings), tables.process_rules(settings)
+        masking = tables.masking_policy(settings)
     except TidemillError as error:
         return Finding("tables", "problem", str(error))
-    return Finding("tables", "ok", f"{len(prices.price)} prices in {prices.currency}, {len(rules)} process rules")
+    held = f"{len(prices.price)} prices in {prices.currency}, {len(rules)} process rules"
+    return Finding("tables", "ok", f"{held}, masking rules of their own for {len(masking.tenant)} tenants")
+
+
+def _pii_model(settings: Settings) -> list[Finding]:
+    """Nothing where there is none: it is optional."""
+    if settings.pii_model is None:
+        return []
+    from governance.masking.model_folder import ModelFolder
+
+    try:
+        found = ModelFolder.read(settings.pii_model)
+        version(found.kind)
+    except PackageNotFoundError:
+        return [Finding("pii model", "problem", f"{found.path} needs the package {found.kind}, which is not installed")]
+    except TidemillError as error:
+        return [Finding("pii model", "problem", str(error))]
+    return [Finding("pii model", "ok", f"{found.kind}, in {found.path}: finds {', '.join(found.entities)}")]
 
 
 def _rights(settings: Settings) -> list[Finding]:
@@ -159,7 +178,8 @@ def _rights_of(mill: Mill) -> list[Finding]:
     now = mill.clock.now()
     tenants = mill.store.rights.tenants()
     if not tenants:
-        means = "no contract: spans are kept as structure, what is said in them is withheld, nothing is trained on"
+        means = "no contract: spans are kept as structure, what is said in them is withheld, nothing is trained on; an "
+        means += "agent's contracts are recorded by: tidemill up"
         return [Finding("rights", "note", means)]
     shared = [
         tenant for tenant in tenants if (one := mill.store.rights.contract_at(tenant, now)) and one.shared_adapter

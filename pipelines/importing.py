@@ -11,14 +11,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from governance.records.base import to_unix_nano
+from governance.records.lineage import Node, NodeKind
+from governance.store.lineage import edge, node
 from ingestion.envelope import Envelope
 from ingestion.errors import ImportRefused, SpoolBusy, SpoolFull
 from ingestion.importers import Recognised, Refused, recognise_file
@@ -87,12 +90,23 @@ def ingest(ground: Ground, tenant: str, paths: Sequence[Path], person: str | Non
     ground.spool.pause()  # so that another import need not wait for this one's masking
     # Nothing of an import comes late, so nothing waits for a root, unless spans of others are there to be waited for.
     drained = ground.drain(patient=not alone or door.remote).run()
+    _remember(ground, tenant, reports)
     return {
         "files": {name: report.plain() for name, report in reports.items()},
         "drained": drained.plain(),
         **({"note": _WITHHELD} if drained.withheld else {}),
         "ok": all(report.refused is None for report in reports.values()),
     }
+
+
+def _remember(ground: Ground, tenant: str, reports: Mapping[str, FileReport]) -> None:
+    """Which runs came from which file, by its digest: a file that is found unlawful taints what was made of it."""
+    for name, report in reports.items():
+        if report.trajectories:
+            with Path(name).open("rb") as file:
+                source = node(NodeKind.IMPORT, tenant, hashlib.file_digest(file, "sha256").hexdigest())
+            runs = (Node(kind=NodeKind.TRAJECTORY, id=id_) for id_ in report.trajectories)
+            ground.store.lineage.add([edge(run, source) for run in runs])
 
 
 def _file(door: _Door, path: Path, person: str | None) -> FileReport:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from governance.records.base import digest_json
+from governance.records.cycle import CycleOutcome
 from governance.records.release import ReleaseBundle
 from governance.records.rights import ConsentEvent, ConsentStatus, Purpose
 from governance.records.scope import Scope
+from governance.store.notices import notice_digest
 from pipelines.errors import StepError
 from pipelines.product import has_product
-from pipelines.services import control_service, start_all
-from pipelines.supervisor import Service
 from pipelines.turn import Turn, Window
 from pipelines.wiring import Mill
 from serving.deployment import INITIAL
+
+if TYPE_CHECKING:
+    from pipelines.supervisor import Service
 
 ACTOR = "tidemill"
 DEFAULT_TENANT = "default"
@@ -47,6 +49,8 @@ def bootstrap(mill: Mill, tell: Tell) -> None:
 
 def serving_services(mill: Mill) -> list[Service]:
     """What an agent needs to be answered and heard."""
+    from pipelines.services import control_service
+
     return [mill.vllm_service(), control_service(mill.settings)]
 
 
@@ -59,6 +63,8 @@ def record_consents(mill: Mill, events: Iterable[ConsentEvent]) -> int:
 
 def start_serving(mill: Mill, tell: Tell) -> None:
     """Start vLLM, intake and gateway, and load what the champions need."""
+    from pipelines.services import start_all
+
     fresh = mill.supervisor.running("vllm") is None
     start_all(mill.supervisor, serving_services(mill), tell)
     if fresh:
@@ -124,24 +130,42 @@ def window_of(mill: Mill, start: str | None, end: str | None) -> Window:
 
     """
     midnight = mill.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    until = _moment(end) if end else midnight
-    since = _moment(start) if start else until - timedelta(days=7)
+    until = moment(end) if end else midnight
+    since = moment(start) if start else until - timedelta(days=7)
     if since >= until:
         raise StepError(f"the window ends at {until.isoformat()}, not after its start {since.isoformat()}")
     return Window(start=since, end=until)
 
 
-def _moment(text: str) -> datetime:
+def moment(text: str) -> datetime:
+    """The time that an ISO 8601 text says, in UTC where it names no zone.
+
+    Raises:
+        StepError: for any other text.
+
+    """
     try:
-        moment = datetime.fromisoformat(text)
+        said = datetime.fromisoformat(text)
     except ValueError as error:
         raise StepError(f"{text!r} is not an ISO 8601 time such as 2026-11-23T00:00:00+00:00") from error
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    return said.replace(tzinfo=UTC) if said.tzinfo is None else said.astimezone(UTC)
 
 
 def turn_of(mill: Mill, scope: Scope, window: Window) -> Turn:
-    """The turn of a scope and window under the rights of now."""
-    return Turn(store=mill.store, clock=mill.clock, scope=scope, window=window, rights_state=mill.store.rights.state())
+    """The turn of a scope and window: the one that is under way, else one under the rights of now.
+
+    A right that ends while a turn is under way does not begin another: its rows drop, and the turn goes on.
+    """
+    cycles = [one for one in mill.store.cycles.list(scope.name) if one.outcome is CycleOutcome.RUNNING]
+    running = [one.id for one in cycles if (one.window_start, one.window_end) == (window.start, window.end)]
+    return Turn(
+        store=mill.store,
+        clock=mill.clock,
+        scope=scope,
+        window=window,
+        rights_state=mill.store.rights.state(),
+        under_way=running[-1] if running else None,
+    )
 
 
 def last_window(mill: Mill, scope_name: str) -> Window | None:
@@ -156,8 +180,9 @@ def last_window(mill: Mill, scope_name: str) -> Window | None:
 def record_consent(
     mill: Mill, tenant: str, subject: str, purpose: Purpose, *, status: ConsentStatus, notice: str
 ) -> None:
-    """Record what a person said now."""
+    """Record what a person said now, and the exact text that they were shown."""
     now = mill.clock.now()
+    digest = mill.store.notices.put(tenant, notice) if notice else notice_digest(notice)
     mill.store.rights.add_consent(
         ConsentEvent(
             id=mill.ids.hex(16),
@@ -165,7 +190,7 @@ def record_consent(
             subject=subject,
             purpose=purpose,
             status=status,
-            notice_digest=digest_json(notice),
+            notice_digest=digest,
             valid_from=now,
             recorded_at=now,
             actor="subject",

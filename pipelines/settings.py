@@ -1,9 +1,10 @@
 """Settings: the one place where the environment is read.
 
 1. Every setting has a default that works on a fresh machine and a name in the environment, ``TIDEMILL_`` + its name.
-2. What is made from traces lies under ``data_home``, unless a URL says that a database or MLflow is elsewhere. Two
-   things lie beside it: the keys, so that a copy of the data home alone cannot be read, and the cache of converted base
-   models, which hold nobody's data and which data homes side by side share.
+2. What is made from traces lies under ``data_home``, unless a URL says that a database or MLflow is elsewhere. Three
+   things lie beside it: the keys, so that a copy of the data home alone cannot be read; the journal of erasures, so
+   that a data home restored from a backup learns of them; and the cache of converted base models, which hold nobody's
+   data and which data homes side by side share.
 3. A variable with the prefix that is no setting changes nothing; ``unknown_variables`` finds it, since it is a typo.
 4. Servers listen on loopback unless ``host`` says otherwise.
 """
@@ -15,14 +16,19 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from governance.records.approval import ApprovedAct
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 """A relative data home lies in the checkout, wherever the command is called from."""
 PREFIX = "TIDEMILL_"
+TOKEN = "TIDEMILL_TOKEN"  # noqa: S105 - a name
+"""The variable of a principal's token: no setting, so nothing prints it and no child process gets it."""
 NOT_SETTINGS = frozenset(
     {
+        TOKEN,
         "TIDEMILL_DAGSTER_DIR",  # what dagster.yaml reads; set for child processes
         "TIDEMILL_PLATFORM",  # the launcher: which lock
         "TIDEMILL_PYTHON",  # the launcher: which Python
@@ -57,9 +63,32 @@ class Settings(BaseSettings):
 
     max_loras: int = Field(default=4, description="adapters that vLLM holds at once: champions, rollback targets, arms")
     process_rules: Path | None = Field(default=None, description="TOML of rules that the agents must keep")
+    masking_policy: Path | None = Field(default=None, description="TOML of what masking does for each tenant")
+    review_share: float = Field(default=0.001, ge=0, le=1, description="share of the texts drawn for a reviewer")
+    audit_anchor: str | None = Field(
+        default=None, description="folder or fsspec URL of the audit's checkpoints; beside the data home when not set"
+    )
+    approval_required: str = Field(
+        default="", description="acts that another person approves first, with commas between: erasure,promotion"
+    )
+    controllers: Path | None = Field(default=None, description="TOML of who answers for each tenant's data")
+    rights_policy: Path | None = Field(default=None, description="TOML of the rules that deny uses; the built-in ones")
+    retention_policy: Path | None = Field(default=None, description="TOML of how long each purpose keeps what it uses")
     prices: Path | None = Field(default=None, description="TOML of token prices, for runs that state no cost")
     drain_workers: int = Field(default=1, ge=1, le=64, description="processes of a drain; each masks for itself")
+    pii_model: Path | None = Field(default=None, description="folder of a heavier model that finds personal values")
+    masking_workers: int = Field(default=1, ge=0, le=64, description="processes of the detectors; 0: no time limit")
+    masking_time_limit: float = Field(default=60.0, gt=0, description="seconds of a request to one, +1 per 1,000 chars")
     record_intake: bool = Field(default=False, description="keep accepted bodies, sealed, for a replay")
+
+    erasure_term_days: int = Field(default=30, ge=1, le=90, description="days from a request to its certificate")
+    erasure_four_eyes: bool = Field(default=False, description="an erasure needs somebody else's approval")
+    erasure_serving: Literal["roll_back", "suspend", "keep"] = Field(
+        default="roll_back", description="what becomes of a champion made in part from an erased person's data"
+    )
+    erasure_keep_days: int = Field(default=7, ge=0, description="with keep: days from the request that it may serve")
+    erasure_backup_days: int = Field(default=30, ge=0, description="how long backups are kept, for certificates")
+    journal_dir: Path | None = Field(default=None, description="journal of erasures; beside the data home when not set")
 
     vllm_dtype: Literal["bfloat16", "float32", "float16"] | None = Field(
         default=None, description="what the CPU computes natively when not set"
@@ -82,6 +111,26 @@ class Settings(BaseSettings):
             raise ValueError("tls_cert and tls_key come together: set both or neither")
         return self
 
+    @model_validator(mode="after")
+    def _keeping_ends_inside_the_term(self) -> Self:
+        if self.erasure_keep_days > self.erasure_term_days:
+            raise ValueError("erasure_keep_days must not be more than erasure_term_days")
+        return self
+
+    @field_validator("approval_required")
+    @classmethod
+    def _acts_that_can_be_approved(cls, value: str) -> str:
+        unknown = set(_parts(value)) - set(ApprovedAct)
+        if unknown:
+            raise ValueError(f"{', '.join(sorted(unknown))}: can be {', '.join(ApprovedAct)}")
+        return value
+
+    @property
+    def to_approve(self) -> frozenset[ApprovedAct]:
+        """The acts that do not happen before another person approves them."""
+        erasure = {ApprovedAct.ERASURE} if self.erasure_four_eyes else set()
+        return frozenset(map(ApprovedAct, _parts(self.approval_required))) | erasure
+
     @property
     def home(self) -> Path:
         """The data home, absolute."""
@@ -92,6 +141,21 @@ class Settings(BaseSettings):
         """Folder of the keys, never inside the data home."""
         chosen = self.keys_dir or self.home.with_name(self.home.name + "-keys")
         return chosen.expanduser().resolve()
+
+    @property
+    def journal(self) -> Path:
+        """The journal of erasures, never inside the data home: a restored backup is checked against it."""
+        chosen = self.journal_dir or self.home.with_name(self.home.name + "-journal")
+        return (CHECKOUT / chosen.expanduser()).resolve() / "erasures.jsonl"
+
+    @property
+    def anchor(self) -> str:
+        """Where checkpoints of the audit go, never inside the data home."""
+        chosen = self.audit_anchor
+        if chosen is not None and "://" in chosen:
+            return chosen
+        folder = Path(chosen) if chosen else self.home.with_name(self.home.name + "-anchor")
+        return str((CHECKOUT / folder.expanduser()).resolve())
 
     @property
     def intake_url(self) -> str:
@@ -121,6 +185,10 @@ class Settings(BaseSettings):
         return {**chosen, "TIDEMILL_DATA_HOME": str(self.home), "TIDEMILL_KEYS_DIR": str(self.keys)}
 
 
+def _parts(value: str) -> list[str]:
+    return [part.strip() for part in value.split(",") if part.strip()]
+
+
 def sqlite_url(path: Path) -> str:
     """The URL of a SQLite file; signs that mean something in a URL are escaped, so the file lies where it should."""
     from sqlalchemy.engine import URL
@@ -147,11 +215,16 @@ def unknown_variables() -> dict[str, str | None]:
     return {name: PREFIX + found[0] if found else None for name, found in near.items()}
 
 
+def token_in_environment() -> str | None:
+    """The token of who acts, if the environment has one."""
+    return os.environ.get(TOKEN) or None
+
+
 def child_environment(settings: Settings) -> dict[str, str]:
-    """The whole environment for a child process: this one's, plus the settings, plus Dagster's home."""
+    """The whole environment for a child process: this one's but for the token, the settings, and Dagster's home."""
     dagster_home = settings.home / "dagster"
     return {
-        **os.environ,
+        **{name: value for name, value in os.environ.items() if name != TOKEN},
         **settings.environment(),
         "DAGSTER_HOME": str(dagster_home),
         "TIDEMILL_DAGSTER_DIR": str(dagster_home),

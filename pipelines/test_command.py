@@ -1,11 +1,13 @@
 """``tidemill test``: every check of the project, in the order in which they are cheapest to fail.
 
 The same list runs in continuous integration. Each check is a command of a well-known tool; this module only runs
-them, times them and says which failed.
+them, times them and says which failed. Tests that hold a model or a browser use every core and run by themselves; the
+others run in as many processes as there are cores, a file in one process.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -14,6 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TYPED = ("governance", "ingestion", "training", "serving", "pipelines", "examples", "locks/installed.py")
+
+ALONE = "vllm or model or browser"
+"""The markers of tests that run by themselves."""
 
 
 @dataclass(frozen=True)
@@ -25,15 +30,22 @@ class Check:
 
 
 def checks(*, long: bool, extra: Sequence[str] = ()) -> list[Check]:
-    """The checks; ``long`` adds what takes more than minutes, ``extra`` goes to pytest."""
+    """The checks; ``long`` adds what takes more than minutes, ``extra`` goes to one run of pytest."""
     python = sys.executable
-    tests = [python, "-m", "pytest", "-q", *(["--long"] if long else []), *extra]
+    pytest = [python, "-m", "pytest", "-q", *(["--long"] if long else [])]
+    side_by_side = ["-n", str(os.cpu_count() or 1), "--dist", "loadfile"]
+    tests = [Check("tests", [*pytest, *extra])]
+    if not extra:
+        tests = [
+            Check("tests", [*pytest, *side_by_side, "-m", f"not ({ALONE})"]),
+            Check("models", [*pytest, "-m", ALONE]),
+        ]
     return [
         Check("ruff", [python, "-m", "ruff", "check", "."]),
         Check("format", [python, "-m", "ruff", "format", "--check", "."]),
         Check("types", [python, "-m", "mypy", *TYPED]),
         Check("imports", [str(Path(python).parent / "lint-imports"), "--no-cache"]),
-        Check("tests", tests),
+        *tests,
     ]
 
 

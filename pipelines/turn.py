@@ -1,6 +1,7 @@
 """One turn of the loop for a scope: its cycle record and the memory of its steps.
 
-1. A turn's id is derived from scope, window and the state of rights, so the same work found again has the same id.
+1. A turn's id is derived from scope, window and the state of rights at its beginning, so the same work found again has
+   the same id; one that is under way is gone on with.
 2. ``step`` runs a function once per input: its result is recorded with the digest of what it depended on. Interrupted
    and run again, a turn takes recorded results and goes on with the first step that has none.
 3. Every result is a small JSON value of counts and digests; bulky things lie in the store under their own digests.
@@ -36,13 +37,24 @@ class Window:
 class Turn:
     """A cycle and its steps."""
 
-    def __init__(self, *, store: Store, clock: Clock, scope: Scope, window: Window, rights_state: str) -> None:
-        """Find the cycle of this scope, window and state of rights, or begin it."""
+    def __init__(
+        self,
+        *,
+        store: Store,
+        clock: Clock,
+        scope: Scope,
+        window: Window,
+        rights_state: str,
+        under_way: str | None = None,
+    ) -> None:
+        """Go on with the cycle that is under way, else find that of this state of rights, or begin it."""
         self.scope = scope
         self.window = window
         self._store = store
         self._clock = clock
-        self.id = digest_json([scope.name, window.start.isoformat(), window.end.isoformat(), rights_state])[:16]
+        self.id = (
+            under_way or digest_json([scope.name, window.start.isoformat(), window.end.isoformat(), rights_state])[:16]
+        )
         try:
             store.cycles.get(self.id)
         except NotFound:

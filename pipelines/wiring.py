@@ -18,8 +18,10 @@ from pipelines.settings import Settings
 
 if TYPE_CHECKING:
     from governance.erasure import ErasureService
+    from governance.erasure_means import ErasureMeans
     from governance.ports.clock import Clock, IdFactory
     from governance.ports.erasable import Erasable
+    from governance.pseudonymised import DeclarationDesk
     from governance.records.release import BaseModelRef
     from governance.records.rights import Purpose
     from pipelines.supervisor import Service, Supervisor
@@ -70,8 +72,32 @@ class Mill(Ground):
     def erasure(self) -> ErasureService:
         """The way out."""
         from governance.erasure import ErasureService
+        from pipelines.tables import erasure_policy
 
-        return ErasureService(self.store, self.erasables(), self.clock, self.ids)
+        policy, means = erasure_policy(self.settings), self.erasure_means
+        return ErasureService(self.store, self.erasables(), self.clock, self.ids, policy=policy, means=means)
+
+    @cached_property
+    def erasure_means(self) -> ErasureMeans:
+        """What an erasure works with."""
+        from governance.erasure_means import ErasureMeans
+        from governance.erasure_work import ErasureWork
+
+        work = ErasureWork(self.settings.home / "erasures", self.keys)
+        return ErasureMeans(self.keys, self.approvals, self.surrogates, work, self.journal)
+
+    def learn_of_erasures(self) -> None:
+        """Erase again, in every place, whom the journal knows as erased and the database does not."""
+        from governance.erasure_replay import replay
+
+        replay(self.erasure_means, self.store, self.erasables(), self.clock, self.ids)
+
+    @cached_property
+    def declarations(self) -> DeclarationDesk:
+        """Pseudonymised processing, declared."""
+        from governance.pseudonymised import DeclarationDesk
+
+        return DeclarationDesk(self.store, self.approvals, self.clock, self.ids)
 
     def erasables(self) -> tuple[Erasable, ...]:
         """Every place that holds data made from people."""

@@ -6,7 +6,8 @@
 2. A route that was remembered while its adapter was unloaded is read again, once.
 3. Bodies are bounded while they are read. A tenant's key opens the scopes of that tenant alone; the keys in force are
    asked for on every request.
-4. Streams are passed through as they come.
+4. Streams are passed through as they come. An answer with a surrogate that its request did not hold is counted, and
+   flagged where its headers are not sent yet (``serving.output_watch``).
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from governance.ports.clock import Clock
+from governance.ports.surrogate_check import SurrogateCheck
 from serving.errors import RouteUnavailable, UnknownScope
 from serving.gateway_metrics import GatewayMetrics
+from serving.output_watch import OutputWatch
 from serving.route import Deployments, Releases, Route, Routes, tenants_of
 
 RELEASE_HEADER = "x-tidemill-release"
@@ -48,13 +51,14 @@ class Gateway:
         self,
         routes: Routes,
         upstream: httpx.AsyncClient,
-        metrics: GatewayMetrics,
         tenant_keys: Mapping[str, str] | KeySource | None,
         max_body_bytes: int,
+        watch: OutputWatch,
     ) -> None:
         """``tenant_keys`` maps an API key to its tenant, or gives the mapping in force; None asks for no key."""
-        self.routes, self.metrics = routes, metrics
+        self.routes, self.metrics = routes, watch.metrics
         self._upstream, self._keys, self._most = upstream, tenant_keys, max_body_bytes
+        self._watch = watch
 
     async def forward(self, request: Request, path: str) -> Response:
         """Answer one request with the champion of its scope."""
@@ -117,10 +121,12 @@ class Gateway:
                 route, response = again, await self._send(request, path, body, again)
         headers = {RELEASE_HEADER: route.release_digest}
         if response.headers.get("content-type", "").startswith("text/event-stream"):
-            return StreamingResponse(_stream(response), response.status_code, headers, media_type="text/event-stream")
+            chunks = self._watch.stream(route.scope, body, _stream(response))
+            return StreamingResponse(chunks, response.status_code, headers, media_type="text/event-stream")
         content = await _whole(response)
         if response.status_code == httpx.codes.OK:
             _require_model(content, route.served_name)
+            headers |= await self._watch.whole(route.scope, body, content)
         return Response(content, response.status_code, headers, media_type=response.headers.get("content-type"))
 
     async def _send(self, request: Request, path: str, body: dict[str, Any], route: Route) -> httpx.Response:
@@ -175,12 +181,13 @@ def create_app(
     tenant_keys: Mapping[str, str] | KeySource | None = None,
     max_body_bytes: int = 1_000_000,
     timeout: float = 300.0,
+    surrogates: SurrogateCheck | None = None,
 ) -> FastAPI:
-    """The gateway as an ASGI application."""
+    """The gateway as an ASGI application; ``surrogates`` watches what is answered."""
     metrics = GatewayMetrics(clock)
     upstream = httpx.AsyncClient(base_url=upstream_url, timeout=timeout, trust_env=False)
     routes = Routes(deployments, releases, scopes, clock)
-    gateway = Gateway(routes, upstream, metrics, tenant_keys, max_body_bytes)
+    gateway = Gateway(routes, upstream, tenant_keys, max_body_bytes, OutputWatch(surrogates, metrics))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -26,6 +26,12 @@ class GatewayMetrics:
         self._seconds = Histogram(
             "tidemill_gateway_seconds", "Seconds until the answer began", ["scope"], registry=self._registry
         )
+        self._surrogates = Counter(
+            "tidemill_gateway_surrogates",
+            "Surrogates in answers that stand in no request",
+            ["scope", "entity_type"],
+            registry=self._registry,
+        )
         self._open = Gauge("tidemill_gateway_in_flight", "Requests under way", registry=self._registry)
 
     def begin(self) -> datetime:
@@ -38,6 +44,10 @@ class GatewayMetrics:
         self._open.dec()
         self._requests.labels(scope, str(status)).inc()
         self._seconds.labels(scope).observe((self._clock.now() - began).total_seconds())
+
+    def surrogate(self, scope: str, entity_type: str) -> None:
+        """An answer held a surrogate."""
+        self._surrogates.labels(scope, entity_type).inc()
 
     def render(self) -> bytes:
         """The numbers in Prometheus's text form."""

@@ -104,19 +104,23 @@ class Promoter:
         current = self._store.deployments.current(scope)
         if current is None:
             raise PromotionRefused(f"{scope} has no champion to roll back")
-        target = self.rollback_target(scope) or self._bare_base(scope, current)
+        target = self.rollback_target(scope, allowed_now=True) or self._bare_base(scope, current)
         said = f"{ROLLBACK}: {reason}" if reason else ROLLBACK
         return self._put_in_place(scope, target, current.version, said, actor, began=began)
 
-    def rollback_target(self, scope: str) -> ReleaseBundle | None:
-        """The newest earlier release that is untainted and whose adapter is active."""
+    def rollback_target(self, scope: str, *, allowed_now: bool = False) -> ReleaseBundle | None:
+        """The newest earlier release that is untainted and whose adapter is active.
+
+        ``allowed_now``: and whose data may be used at this moment.
+        """
         tainted = self._store.releases.tainted()
         for digest in reversed(standing(self._store.deployments.history(scope))[:-1]):
             if digest in tainted:
                 continue
             bundle = self._store.releases.get(digest)
             adapter = bundle.release.adapter
-            if adapter is None or self._store.adapters.state(adapter.content_digest) == "active":
+            active = adapter is None or self._store.adapters.state(adapter.content_digest) == "active"
+            if active and not (allowed_now and self._rights(bundle)):
                 return bundle
         return None
 

@@ -2,7 +2,7 @@
 
 The deployment table is the truth and is read again when what is remembered is older than ``FRESH_SECONDS``. A route
 that cannot be read again is not used any longer: a gateway would rather answer 503 than serve a release that may have
-been withdrawn, and the release that did answer stands on every response.
+been withdrawn or suspended, and the release that did answer stands on every response.
 """
 
 from __future__ import annotations
@@ -35,6 +35,9 @@ class Releases(Protocol):
     def get(self, digest: str) -> ReleaseBundle:
         """The release of that digest."""
 
+    def suspended(self, digest: str) -> str | None:
+        """Why it answers nobody; None where it may answer."""
+
 
 class Route(Record):
     """What answers for a scope."""
@@ -65,7 +68,7 @@ class Routes:
 
         Raises:
             UnknownScope: no champion is deployed under that name.
-            RouteUnavailable: the table or the release cannot be read.
+            RouteUnavailable: the table or the release cannot be read, or the champion is suspended.
 
         """
         now = self._clock.now()
@@ -83,11 +86,15 @@ class Routes:
     def _read(self, scope: str, last: Route | None) -> Route:
         try:
             current = self._deployments.current(scope) if scope in self._scopes() else None
-            if current is not None and last is not None and last.version == current.version:
-                return last
-            bundle = None if current is None else self._releases.get(current.release_digest)
+            suspended = None if current is None else self._releases.suspended(current.release_digest)
+            same = current is not None and last is not None and last.version == current.version
+            bundle = None if current is None or same else self._releases.get(current.release_digest)
         except TidemillError as error:
             raise RouteUnavailable(f"the deployment of {scope} cannot be read: {error}") from error
+        if suspended is not None:
+            raise RouteUnavailable(f"the champion of {scope} is suspended: {suspended}")
+        if same and last is not None:
+            return last
         if current is None or bundle is None:
             raise UnknownScope(f"no champion is deployed for {scope}")
         return Route(

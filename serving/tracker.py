@@ -17,12 +17,13 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from governance.ports.erasable import Erasable
+from governance.ports.erasable import Content, Erasable
 from governance.ports.tracker import Tracker
-from governance.records.base import digest_json
+from governance.records.base import canonical_json, digest_json
 from governance.records.erasure import ArtifactState, ErasedArtifact
 from governance.records.lineage import Node, NodeKind
-from serving.artifact_search import mentions
+from governance.rescan.needles import Needles
+from governance.rescan.search import holds
 from serving.errors import TrackerError
 
 if TYPE_CHECKING:
@@ -192,21 +193,44 @@ class MlflowTracker(Tracker, Erasable):
 
     def count(self, tenant_id: str, subject: str) -> int:  # noqa: ARG002 - a subject's hash is its tenant's already
         """How many runs hold the subject's hash."""
-        return len(self._holding(subject))
+        return len(self._holding(Needles(subject=subject)))
 
     def erase(self, tenant_id: str, subject: str) -> tuple[ErasedArtifact, ...]:  # noqa: ARG002 - see count
         """Delete those runs with their files; idempotent."""
+        return self.purge(Needles(subject=subject))
+
+    def contents(self) -> Iterator[Content]:
+        """MLflow's database and files, where they lie here; of a server what its interface gives."""
+        if self._artifacts is not None:
+            if self._uri.startswith(SQLITE):
+                yield Content("database", Path(self._uri.removeprefix(SQLITE)))
+            files = (path for path in sorted(self._artifacts.rglob("*")) if path.is_file())
+            yield from (Content(f"artifacts/{path.relative_to(self._artifacts)}", path) for path in files)
+            return
+        for run in self._runs():
+            where = f"run {run.info.run_id}"
+            yield Content(where, canonical_json([{**run.data.params}, {**run.data.tags}]))
+            with self._files(run) as folder:
+                yield from (Content(where, path) for path in sorted(folder.rglob("*")) if path.is_file())
+
+    def purge(self, needles: Needles) -> tuple[ErasedArtifact, ...]:
+        """Delete the runs that hold any of the words, with their files; idempotent."""
         erased = []
-        for run_id in self._holding(subject):
+        for run_id in self._holding(needles):
             self.delete_run_artifacts(run_id)
             gone = self._purge(run_id)
             node = Node(kind=NodeKind.DATASET, id=f"mlflow-run:{run_id}")
             state = ArtifactState.DELETED if gone else ArtifactState.HELD
             detail = "run and its files" if gone else "files deleted; `mlflow gc` on the server removes the run's row"
             erased.append(ErasedArtifact(node=node, state=state, detail=detail))
-        if erased and self._uri.startswith(SQLITE):
-            _vacuum(self._uri.removeprefix(SQLITE))
+        if erased:
+            self.scrub()
         return tuple(erased)
+
+    def scrub(self) -> None:
+        """Leave no bytes of deleted rows in MLflow's SQLite file; a server's database is its own."""
+        if self._uri.startswith(SQLITE) and Path(self._uri.removeprefix(SQLITE)).exists():
+            _vacuum(self._uri.removeprefix(SQLITE))
 
     def _purge(self, run_id: str) -> bool:
         """Delete a run's rows; False on a server, whose interface only marks a run as deleted."""
@@ -219,28 +243,38 @@ class MlflowTracker(Tracker, Erasable):
         store._hard_delete_run(run_id)
         return True
 
-    def _holding(self, subject: str) -> list[str]:
+    def _holding(self, needles: Needles) -> list[str]:
+        return [run.info.run_id for run in self._runs() if self._holds(run, needles)]
+
+    def _runs(self) -> Iterator[Any]:
         experiments = [one.experiment_id for one in self._client.search_experiments(max_results=PAGE)]
-        found, token = [], None
+        token = None
         while experiments:
             page = self._client.search_runs(experiments, max_results=PAGE, page_token=token)
-            found += [run.info.run_id for run in page if self._holds(run, subject)]
+            yield from page
             token = page.token
             if not token:
-                break
-        return found
+                return
 
-    def _holds(self, run: Any, subject: str) -> bool:
+    def _holds(self, run: Any, needles: Needles) -> bool:
         words = {**run.data.params, **run.data.tags}
-        if any(subject in f"{name}={value}" for name, value in words.items()):
+        if any(needles.in_(f"{name}={value}".encode()) for name, value in words.items()):
             return True
+        with self._files(run) as folder:
+            return any(
+                needles.in_(str(path.relative_to(folder)).encode()) or (path.is_file() and holds(path, needles))
+                for path in folder.rglob("*")
+            )
+
+    @contextmanager
+    def _files(self, run: Any) -> Iterator[Path]:
+        """A run's files, in a folder that is gone afterwards."""
         import tempfile
 
-        if not self._client.list_artifacts(run.info.run_id):
-            return False
         with tempfile.TemporaryDirectory() as folder:
-            self._client.download_artifacts(run.info.run_id, "", folder)
-            return mentions(Path(folder), subject.encode())
+            if self._client.list_artifacts(run.info.run_id):
+                self._client.download_artifacts(run.info.run_id, "", folder)
+            yield Path(folder)
 
     def _experiment(self, name: str) -> str:
         from mlflow.exceptions import MlflowException

@@ -3,6 +3,9 @@
 A test that takes ``database_url`` runs on SQLite and on a real PostgreSQL, each time in a fresh database. Where a
 needed service is missing the test is skipped with the reason, except in continuous integration (``CI=true``) or with
 ``TIDEMILL_REQUIRE_SERVICES=1``: there it fails.
+
+Property tests draw the same examples in every run, so that a failure is of the change that brought it; with ``--long``
+they draw new ones each time.
 """
 
 from __future__ import annotations
@@ -14,17 +17,34 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
+from governance.acting import Acting, acts_as
+from governance.records.principal import Principal, PrincipalKind, Role
 from tests.support.clock import ManualClock
 from tests.support.ids import SeededIds
 from tests.support.postgres import PostgresMissing, PostgresServer, start
 
 ROOT = Path(__file__).resolve().parent.parent
+TESTER = Principal(name="tester", kind=PrincipalKind.PERSON, roles=(Role.REVIEWER,))
 OFF = {"", "0", "false", "no"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="also run the tests marked long")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    slow = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # a busy machine is no fault of a test
+    settings.register_profile("same", derandomize=True, **slow)
+    settings.register_profile("new", print_blob=True, **slow)
+    settings.load_profile("new" if config.getoption("--long") else "same")
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Bytes are named by their argument: what a packer writes differs from process to process (the time in a gzip
+    header), and every worker has to collect the same names."""
+    return argname if isinstance(val, bytes) else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -48,6 +68,13 @@ def _environment() -> Iterator[None]:
     for name in os.environ.keys() - before.keys():
         del os.environ[name]
     os.environ.update(before)
+
+
+@pytest.fixture(autouse=True)
+def _reviewer() -> Iterator[None]:
+    """A test acts as a reviewer, as somebody who asks for `comply` has to; tests of roles bind who acts themselves."""
+    with acts_as(Acting(TESTER, Role.REVIEWER)):
+        yield
 
 
 @pytest.fixture(scope="session")

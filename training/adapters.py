@@ -12,8 +12,9 @@ adapters have one name wherever and whenever they were trained. A folder is fill
 *Fit to be named.* Every value is finite, and some B matrix is not zero: a LoRA begins at B = 0, so an adapter whose
 training silently failed is the base under another name.
 *Erasure.* A training under way that reads a person's rows is removed whole. A finished adapter is removed unless it is
-in service: then it ends ``pending_rebuild``, its list of people loses the person, and it goes when ``discard`` is
-called after the rebuilt release took over. A training that nobody took up again is removed by ``sweep``.
+in service: then it ends ``pending_rebuild``, its list of people loses the person, and it goes with ``drop``, which
+removes what lineage names (a row that only mentions the person is another's here), once nothing serves it any more. A
+training that nobody took up again is removed by ``sweep``.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from governance.ports.erasable import Erasable
+from governance.ports.erasable import Content, Erasable
 from governance.records.base import canonical_json, digest_bytes, digest_json
 from governance.records.erasure import ArtifactState, ErasedArtifact
 from governance.records.lineage import Node, NodeKind
@@ -38,6 +39,7 @@ PROBE: Final = "probe.json"
 TRAINING: Final = "training.json"
 SOURCES: Final = "sources.json"
 WORK: Final = "work"
+ROWS: Final = "rows.jsonl"
 
 People = tuple[tuple[str, str], ...]
 """Tenant and subject, sorted."""
@@ -187,11 +189,36 @@ class AdapterShelf(Erasable):
                 continue
             if self._in_service(folder.name):
                 write_json(folder / SOURCES, [one for one in people if one != (tenant_id, subject)])
-                ended.append(_ended(folder.name, ArtifactState.PENDING_REBUILD, "in service until it is rebuilt"))
-            else:
-                self._remove(folder)
-                ended.append(_ended(folder.name, ArtifactState.DELETED, "weights removed"))
+            ended.append(self._end(folder))
         return tuple(ended)
+
+    def drop(self, made: Collection[Node]) -> tuple[ErasedArtifact, ...]:
+        """Remove the named adapters, those of named rows, and trainings that read named runs.
+
+        What is in service is left for the rebuild.
+        """
+        names: dict[NodeKind, set[str]] = {}
+        for one in made:
+            names.setdefault(one.kind, set()).add(one.id.rpartition("/")[2])
+        ended = []
+        for folder in self._working():
+            if _runs_read(folder) & names.get(NodeKind.TRAJECTORY, set()):
+                self._remove(folder)
+                ended.append(_ended(f"{WORK}/{folder.name}", ArtifactState.DELETED, "a training under way"))
+        adapters, rows = names.get(NodeKind.ADAPTER, set()), names.get(NodeKind.DATASET_ROW, set())
+        theirs = [one for one in self._finished() if one.name in adapters or _rows_learned(one) & rows]
+        return (*ended, *(self._end(folder) for folder in theirs))
+
+    def _end(self, folder: Path) -> ErasedArtifact:
+        if self._in_service(folder.name):
+            return _ended(folder.name, ArtifactState.PENDING_REBUILD, "in service until it is rebuilt")
+        self._remove(folder)
+        return _ended(folder.name, ArtifactState.DELETED, "weights removed")
+
+    def contents(self) -> Iterator[Content]:
+        """Every file."""
+        files = (path for path in sorted(self.folder.rglob("*")) if path.is_file())
+        yield from (Content(str(path.relative_to(self.folder)), path) for path in files)
 
     def discard(self, digest: str) -> None:
         """Remove an adapter that nothing serves any more; idempotent.
@@ -233,6 +260,23 @@ def _people(folder: Path) -> People:
     except OSError:
         return ()
     return tuple((tenant, subject) for tenant, subject in listed)
+
+
+def _runs_read(folder: Path) -> set[str]:
+    """Traces of the rows that a training under way reads."""
+    try:
+        lines = (folder / ROWS).read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return set()
+    return {json.loads(line)["trajectory_id"].rpartition("/")[2] for line in lines if line}
+
+
+def _rows_learned(folder: Path) -> set[str]:
+    """Digests of the rows that a finished adapter learned from."""
+    try:
+        return set(json.loads((folder / TRAINING).read_bytes())["rows"])
+    except (OSError, KeyError):
+        return set()
 
 
 def _ended(identifier: str, state: ArtifactState, detail: str) -> ErasedArtifact:

@@ -9,6 +9,7 @@ TidemillError
     ├── DemonstrationRefused what a person did is not possible under the harness
     ├── GateInputError       the two arms are not a comparison of two releases on held-out tasks
     ├── WorldMismatch        the snapshot held under a digest is another world
+    ├── LeakTestRefused      an adapter's memory cannot be tested as asked
     └── LeverRefused         a pattern does not carry a change that this lever may make
 """
 
@@ -52,6 +53,10 @@ class GateInputError(TrainingError):
 
 class WorldMismatch(TrainingError):
     """The snapshot that is held under a digest is another world."""
+
+
+class LeakTestRefused(TrainingError):
+    """An adapter's memory cannot be tested as asked."""
 
 
 class LeverRefused(TrainingError):

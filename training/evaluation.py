@@ -7,6 +7,9 @@ attempt runs the task again instead of keeping an outage as a result. A store th
 that was erased meanwhile is an error of that task. An engine that does not answer is an error of the
 evaluation; a run that the agent itself spoiled (unparseable, too many steps) is the agent's and goes to the verifiers.
 
+A run that says a surrogate which nothing gave it has learned somebody's masked data by heart: its grade names the
+types, and the gate counts them.
+
 Both arms of a comparison call this with the same tasks, runner, host and engine: the harness that is served is the one
 that is evaluated.
 """
@@ -14,6 +17,7 @@ that is evaluated.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -21,7 +25,9 @@ from typing import Protocol
 from governance.errors import NotFound
 from governance.ports.engine import ChatEngine
 from governance.ports.runner import AgentRunner
+from governance.ports.surrogate_check import SurrogateCheck
 from governance.ports.tools import ToolHost
+from governance.records.message import Role
 from governance.records.release import ReleaseBundle
 from governance.records.rollout import AgentRequest, Grade, Rollout, StopReason
 from governance.records.task import Task
@@ -53,6 +59,8 @@ class Bench:
     concurrency: int = 8
     attempts: int = 2
     """How often a task is tried whose engine does not answer."""
+    surrogates: SurrogateCheck | None = None
+    """Tells surrogates in what a run said."""
 
 
 async def evaluate(
@@ -117,10 +125,36 @@ async def _run(bundle: ReleaseBundle, task: Task, bench: Bench) -> tuple[Grade, 
         session = bench.host.open(task.world_digest)
         rollout = await bench.runner.run(bundle, request, session, bench.engine)
         if rollout.stop is not StopReason.ENGINE_ERROR:
-            return bench.grade(task, rollout, session.changes()), rollout
+            grade = bench.grade(task, rollout, session.changes())
+            return _checked(grade, task, rollout, bench.surrogates), rollout
         if attempt < bench.attempts:
             await asyncio.sleep(0)
     return _error(task, release, f"engine: {rollout.error or 'no answer'}"), rollout
+
+
+def _checked(grade: Grade, task: Task, rollout: Rollout, check: SurrogateCheck | None) -> Grade:
+    """The grade with the surrogates that the run said: a masked world gives it some, and those are no fault."""
+    if check is None:
+        return grade
+    said, given = spoken(rollout), (task.instruction, *heard(rollout))
+    return grade.model_copy(update={"surrogates": check.unprompted(task.tenant_id, said, given)})
+
+
+def spoken(rollout: Rollout) -> str:
+    """Everything that the model wrote."""
+    calls = [json.dumps(call.arguments, ensure_ascii=False) for call in rollout.calls]
+    return "\n".join([*(step.text for step in rollout.steps), *calls, rollout.answer or ""])
+
+
+def heard(rollout: Rollout) -> list[str]:
+    """Everything that the model was given: all messages but its own, and what tools answered."""
+    told = [
+        json.dumps(message.plain(), ensure_ascii=False)
+        for step in rollout.steps
+        for message in step.messages
+        if message.role is not Role.ASSISTANT
+    ]
+    return [*told, *(json.dumps([call.result, call.error], ensure_ascii=False) for call in rollout.calls)]
 
 
 def _error(task: Task, release: str, text: str) -> Grade:

@@ -8,6 +8,9 @@ significant (superiority), and no family of tasks that gets worse by more than t
 the upper bound below zero, or a family whose interval lies below zero. Whatever is left is ``inconclusive``, with the
 reason and the smallest difference that this many tasks could have shown.
 
+A candidate that says a surrogate which nothing gave it fails, however good it is (``surrogates_in_outputs``): it has
+learned masked people by heart and would tell customers names that are nobody's.
+
 Families are many looks at one set, so their intervals are Bonferroni-corrected. A family may be small: by default a
 drop beyond the margin that is not certain stops the pass (``family_may_regress``); with ``prove_families`` every
 family must prove by its lower bound that it lost less than the margin. A set that lost tasks since it was frozen says
@@ -88,6 +91,9 @@ def compare(
     doubts = _doubts(whole, errors, len(tasks), config)
     harms, worries = _family_reasons(slices, config)
     verdict, reasons = _decide(whole, doubts, harms, worries, config)
+    leaks = sum(bool(grade.surrogates) for task in tasks if (grade := candidate_grades.get(task.digest())) is not None)
+    if leaks:
+        verdict, reasons = GateVerdict.FAIL, [f"surrogates_in_outputs:{leaks}", *reasons]
     if frozen_tasks is not None and len(pairs) < frozen_tasks:
         reasons = [*reasons, f"set_shrunken:{len(pairs)}_of_{frozen_tasks}"]
     return GateReport(
@@ -107,6 +113,7 @@ def compare(
             FamilyResult(family=name, tasks=part.pairs, champion=part.champion, candidate=part.candidate)
             for name, part in sorted(slices.items())
         ),
+        surrogates_in_outputs=leaks,
         reasons=tuple(reasons),
         at=at,
     )

@@ -23,7 +23,7 @@ from typing import IO, Any, Final
 from governance.records.base import digest_json
 from governance.records.dataset import DatasetRow
 from governance.records.release import AdapterRef, BaseModelRef
-from training.adapters import SOURCES, TRAINING, WORK, AdapterShelf, write_json
+from training.adapters import ROWS, SOURCES, TRAINING, WORK, AdapterShelf, write_json
 from training.errors import NoTarget, WorkerFailed
 from training.sft_config import SftConfig, SftJob
 from training.sft_worker import named_error
@@ -117,7 +117,7 @@ def _prepare(work: Path, job: SftJob, rows: Sequence[DatasetRow]) -> None:
     """The list of people first: a folder that holds rows can always be found by person."""
     work.mkdir(parents=True, exist_ok=True)
     write_json(work / SOURCES, sorted({(row.tenant_id, row.subject) for row in rows}))
-    (work / "rows.jsonl").write_text("".join(row.model_dump_json() + "\n" for row in rows), encoding="utf-8")
+    (work / ROWS).write_text("".join(row.model_dump_json() + "\n" for row in rows), encoding="utf-8")
     write_json(work / "job.json", job.plain())
 
 

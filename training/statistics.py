@@ -15,7 +15,7 @@ with 20 people whose tasks go the same way; a percentile bootstrap over people f
 as likely with the other sign. Its distribution is computed exactly by convolution, not sampled; with one task a person
 it is the exact McNemar test.
 
-*One rate.* Wilson's interval. *Several families.* Bonferroni: k intervals each at 1 - alpha/k.
+*Several families.* Bonferroni: k intervals each at 1 - alpha/k. *One rate:* ``governance.rates``.
 
 Sources: Tango 1998 (Statistics in Medicine 17:891); Rao & Scott 1992 (Biometrics 48:577); Liang & Zeger 1986 and
 Cameron & Miller 2015 (clusters, t with G-1); Miller 2024, arXiv 2411.00640 (paired, clustered errors for evals); Wilson
@@ -29,6 +29,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from governance.rates import normal_quantile, t_quantile
 from governance.records.gate import Interval
 
 METHOD: Final = "Tango score interval on counts over the design effect by subject; exact sign-flip test by subject"
@@ -62,33 +63,6 @@ class PairedResult:
     interval: Interval
     p_value: float
     design_effect: float
-
-
-def normal_quantile(probability: float) -> float:
-    """The standard normal's quantile."""
-    from scipy.stats import norm
-
-    return float(norm.ppf(probability))
-
-
-def t_quantile(probability: float, freedom: int) -> float:
-    """Student's quantile; infinite without a degree of freedom."""
-    from scipy.stats import t
-
-    return float(t.ppf(probability, freedom)) if freedom >= 1 else math.inf
-
-
-def wilson(successes: int, total: int, confidence: float = 0.95) -> Interval:
-    """Wilson's score interval of one rate; without trials it is everything."""
-    if total == 0:
-        return Interval(low=0.0, high=1.0, confidence=confidence)
-    z2 = normal_quantile(0.5 + confidence / 2) ** 2
-    rate = successes / total
-    middle = (rate + z2 / (2 * total)) / (1 + z2 / total)
-    half = math.sqrt(z2 * (rate * (1 - rate) / total + z2 / (4 * total * total))) / (1 + z2 / total)
-    low = 0.0 if successes == 0 else max(0.0, middle - half)
-    high = 1.0 if successes == total else min(1.0, middle + half)
-    return Interval(low=low, high=high, confidence=confidence)
 
 
 def cluster_sums(pairs: Iterable[Pair]) -> dict[Hashable, tuple[int, int]]:

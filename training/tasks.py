@@ -17,7 +17,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
-from governance.errors import TidemillError
+from governance.errors import EpochCrossed, TidemillError
+from governance.policy.epochs import require_one
 from governance.ports.tools import ToolRefusal
 from governance.records.base import Record, digest_json
 from governance.records.dataset import Exclusion
@@ -176,6 +177,10 @@ class _Builder:
         ref = self._ref(trajectory)
         if ref is None:
             raise _Left("no_world")
+        try:
+            require_one(trajectory.epoch, ref.epoch, f"{trajectory.id} in its world")
+        except EpochCrossed as crossed:
+            raise _Left("epoch_crossed") from crossed
         played = self._replay(ref, shown)
         if played.changes and leaves_out(instruction, self._host, ref.masked_digest, played):
             raise _Left(SUSPECT)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from governance.policy.rights import term_basis
 from governance.records.rights import Contract, Purpose
 from governance.records.scope import Scope
 
 
 def may_share(contract: Contract | None) -> bool:
     """Whether a tenant's contract lets its rows into an adapter that other tenants use."""
-    return contract is not None and contract.shared_adapter and term_basis(contract, Purpose.TRAIN_WEIGHTS) is not None
+    if contract is None or not contract.shared_adapter:
+        return False
+    return any(term.purpose is Purpose.TRAIN_WEIGHTS for term in contract.terms)
 
 
 def shared_tenants(contracts: Mapping[str, Contract | None]) -> tuple[str, ...]:

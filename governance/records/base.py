@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from datetime import UTC, datetime
-from typing import Annotated, Any, Self
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, StringConstraints, ValidationError
 
@@ -49,10 +50,12 @@ def digest_json(value: Any) -> str:
     return digest_bytes(canonical_json(value))
 
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
 def from_unix_nano(nanoseconds: int) -> datetime:
     """The UTC time of an OTLP timestamp, truncated to microseconds."""
-    seconds, rest = divmod(nanoseconds, 1_000_000_000)
-    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest // 1000)
+    return _EPOCH + timedelta(microseconds=nanoseconds // 1000)
 
 
 def to_unix_nano(moment: datetime) -> int:
@@ -61,10 +64,55 @@ def to_unix_nano(moment: datetime) -> int:
     return whole * 1_000_000_000 + moment.microsecond * 1000
 
 
+_new = object.__new__
+_NONE: Final = ("__pydantic_extra__", "__pydantic_private__")
+_put_values = BaseModel.__dict__["__dict__"].__set__
+
+
+@cache
+def _shape(record: type[BaseModel]) -> tuple[dict[str, Any], set[str]]:
+    """The values of fields that need none, and the names of all."""
+    fields = record.model_fields
+    return {name: field.default for name, field in fields.items() if not field.is_required()}, set(fields)
+
+
 class Record(BaseModel):
     """A frozen value named by its content."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def proven(cls, **fields: Any) -> Self:
+        """The record of values that are already what its fields say, without looking at them again.
+
+        For code that has just made them so. Maps that are left out are shared by all records, and never changed.
+        """
+        made = _new(cls)
+        _put_values(made, {**_shape(cls)[0], **fields})
+        return made
+
+    @classmethod
+    def proven_whole(cls, fields: dict[str, Any]) -> Self:
+        """As ``proven``, of a map that has every field; the map becomes the record's own."""
+        made = _new(cls)
+        _put_values(made, fields)
+        return made
+
+    def but(self, **fields: Any) -> Self:
+        """The record with other values in these fields, as ``proven`` takes them."""
+        made = _new(type(self))
+        _put_values(made, {**self.__dict__, **fields})
+        return made
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What ``proven`` leaves out, since it is seldom asked for: all fields are set, and nothing else is."""
+            if name == "__pydantic_fields_set__":
+                return _shape(type(self))[1]
+            if name in _NONE:
+                return None
+            return super().__getattr__(name)
 
     def plain(self) -> dict[str, Any]:
         """The record as JSON-ready values."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from governance.records.base import Record
+from governance.records.mark import Mark
 from governance.records.message import Message
 from governance.records.span import Span
 from governance.records.usage import Usage
@@ -54,3 +55,9 @@ class AdmittedSpan(Record):
     withheld_reason: str | None = None
     mentions: tuple[str, ...] = ()
     """Keyed identifiers of people named in the content."""
+    marks: tuple[Mark, ...] = ()
+    """Where surrogates stand in its texts: what masking it again leaves alone."""
+    epoch: str = ""
+    """The epoch of the surrogate key under which it was masked."""
+    masked_under: str = ""
+    """The version of the policy that masked all of it; empty where several did."""

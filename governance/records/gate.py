@@ -49,5 +49,7 @@ class GateReport(Record):
     p_value: float
     method: str
     families: tuple[FamilyResult, ...]
+    surrogates_in_outputs: int = 0
+    """Runs of the candidate that said a surrogate which nothing had given it."""
     reasons: tuple[str, ...]
     at: UtcTime

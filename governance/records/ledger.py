@@ -20,6 +20,8 @@ from governance.records.base import Record
 
 Reasons = dict[str, int]
 """Reason to count; the reason is empty where there is none."""
+Findings = dict[str, dict[str, int]]
+"""Channel to entity type to how many personal values were replaced (``governance.found``)."""
 
 
 class Fate(StrEnum):
@@ -46,6 +48,9 @@ class LedgerLine(Record):
     """What became of the spans that left quarantine through the door."""
     expired: Reasons = {}
     """Spans that were destroyed in quarantine, by the reason for which they were there."""
+    findings: Findings = {}
+    """What masking replaced in what was received on that day. Worlds, and words of feedback that
+    waited for their person, are not in it."""
 
     @property
     def accounted(self) -> int:

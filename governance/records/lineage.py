@@ -25,6 +25,9 @@ class NodeKind(StrEnum):
     ADAPTER = "adapter"
     RELEASE = "release"
     GATE_REPORT = "gate_report"
+    GRADE = "grade"
+    IMPORT = "import"
+    """A file that runs were imported from."""
 
 
 class Node(Record):

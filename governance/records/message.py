@@ -22,6 +22,8 @@ class Role(StrEnum):
     ASSISTANT = "assistant"
     TOOL = "tool"
 
+    __hash__ = str.__hash__  # equal to its text, so it hashes as its text does, and without a call of Python's
+
 
 class TextPart(Record):
     """Plain text."""
@@ -58,6 +60,19 @@ class Message(Record):
     role: Role
     parts: tuple[Part, ...]
 
+    def plain(self) -> dict[str, Any]:
+        """The record as JSON-ready values; of texts alone, as most messages are, without asking each field how."""
+        texts = self.texts
+        if texts is None:
+            return super().plain()
+        return {"role": self.role.value, "parts": [{"type": "text", "text": text} for text in texts]}
+
+    @property
+    def texts(self) -> list[str] | None:
+        """What it says, where it is nothing but texts; else None."""
+        texts = [part.text for part in self.parts if isinstance(part, TextPart)]
+        return texts if len(texts) == len(self.parts) else None
+
     @property
     def text(self) -> str:
         """The text parts, joined by line breaks."""
@@ -66,4 +81,4 @@ class Message(Record):
 
 def text_message(role: Role, text: str) -> Message:
     """A message of one text part."""
-    return Message(role=role, parts=(TextPart(text=text),))
+    return Message.proven(role=role, parts=(TextPart.proven(text=text),))

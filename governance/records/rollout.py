@@ -77,3 +77,5 @@ class Grade(Record):
     passed: tuple[str, ...]
     failed: tuple[str, ...]
     error: str | None = None
+    surrogates: tuple[str, ...] = ()
+    """The types of surrogates that the run said and nothing had given it."""

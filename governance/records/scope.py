@@ -15,3 +15,8 @@ class Scope(Record):
     def name(self) -> str:
         """``agent@tenant`` or ``agent@tenant+tenant``."""
         return f"{self.agent_name}@{'+'.join(self.tenants)}"
+
+
+def tenants_of(name: str) -> tuple[str, ...]:
+    """The tenants in a scope's name."""
+    return tuple(name.partition("@")[2].split("+"))

@@ -28,6 +28,8 @@ class Actor(StrEnum):
     TOOL = "tool"
     """A tool that answers; only turns have it. Who made the call is the call's actor."""
 
+    __hash__ = str.__hash__  # as ``Role``
+
 
 class Outcome(StrEnum):
     """How a run ended, as far as evidence says."""
@@ -103,6 +105,8 @@ class Trajectory(Record):
     outcome: Outcome = Outcome.UNKNOWN
     incomplete: tuple[str, ...] = ()
     """Reasons why this run is not whole (``missing_root``, ``dropped_attributes``, ``truncated``); never trained on."""
+    epoch: str = ""
+    """The epoch of the surrogate key under which its spans were masked."""
 
     @property
     def id(self) -> str:

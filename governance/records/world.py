@@ -42,6 +42,8 @@ class WorldRef(Record):
     masked_digest: str
     """Digest of the masked snapshot that tasks and rollouts use."""
     at: UtcTime
+    epoch: str = ""
+    """The epoch of the surrogate key under which it was masked."""
 
 
 class StateChange(Record):

@@ -19,7 +19,7 @@ import hmac
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, and_, select
+from sqlalchemy import Connection, and_, select
 
 from governance.errors import StoreError
 from governance.grown import Grown
@@ -28,6 +28,7 @@ from governance.store import dialect
 from governance.store.base import JsonText, dump_json
 from governance.store.chunks import chunks
 from governance.store.kit import Kit
+from governance.store.message_json import message_json
 from governance.store.tables_traces import BlockNameRow, BlockPackRow, BlockRefRow
 
 SHARED: Final = 256
@@ -143,7 +144,7 @@ class TraceWords:
         known = self._seen.get(id(value))
         if known is not None and known[0] is value:
             return known[1]
-        text = dump_json(value.plain() if isinstance(value, Message) else value)
+        text = message_json(value) if isinstance(value, Message) else dump_json(value)
         self._seen[id(value)] = value, text
         return text
 
@@ -196,7 +197,12 @@ class Words:
     def load(self, keys: Iterable[TraceKey]) -> None:
         """Read what the store holds of these traces, with what they borrow from others."""
         pack, ref = BlockPackRow, BlockRefRow
-        at = and_(pack.tenant_id == ref.tenant_id, pack.trace_id == ref.home_trace_id, _inside(ref.slot))
+        at = and_(
+            pack.tenant_id == ref.tenant_id,
+            pack.trace_id == ref.home_trace_id,
+            ref.slot >= pack.first,
+            ref.slot < pack.first + pack.size,
+        )
         for tenant_id, part in by_tenant(keys):
             own = select(pack.trace_id, pack.first, pack.body).where(
                 pack.tenant_id == tenant_id, pack.trace_id.in_(part)
@@ -295,8 +301,3 @@ def by_tenant(keys: Iterable[tuple[str, Any]]) -> Iterable[tuple[str, list[Any]]
     for tenant_id, ids in sorted(groups.items()):
         for part in chunks(sorted(ids), dialect.CHUNK):
             yield tenant_id, part
-
-
-def _inside(slot: Any) -> ColumnElement[bool]:
-    pack = BlockPackRow
-    return and_(slot >= pack.first, slot < pack.first + pack.size)

@@ -6,17 +6,21 @@ A row's body holds what it ``needs``: the references in it, each once. Fields wi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import Any, Final
 
 from governance.records.content import AdmittedSpan, SpanContent
+from governance.records.mark import Mark
 from governance.records.outline import RunOutline
 from governance.records.span import Span
 from governance.records.trajectory import Trajectory, Turn
+from governance.records.usage import Usage
 from governance.store.blocks import Ref, TraceWords, as_runs, of_runs
 
-_SPAN: Final = {
-    name: field.default for name, field in Span.model_fields.items() if name not in ("trace_id", "events", "links")
-}
+_SPAN: Final = tuple(
+    (name, field.default) for name, field in Span.model_fields.items() if name not in ("trace_id", "events", "links")
+)
+_USAGE: Final = tuple((name, field.default) for name, field in Usage.model_fields.items())
 _PLAIN: Final = ("operation", "tool_name", "tool_call_id")
 _SIDES: Final = ("input", "output")
 _SINGLE: Final = ("tool_arguments", "tool_result")
@@ -79,7 +83,8 @@ def _by_start(item: AdmittedSpan) -> tuple[int, str]:
 
 def _write_span(item: AdmittedSpan, refer: _Refer) -> dict[str, Any]:
     span, content = item.span, item.content
-    body = {name: value for name, default in _SPAN.items() if (value := getattr(span, name)) != default}
+    fields = span.__dict__
+    body = {name: fields[name] for name, default in _SPAN if fields[name] != default}
     if span.events:
         body["events"] = [event.plain() for event in span.events]
     if span.links:
@@ -91,31 +96,57 @@ def _write_span(item: AdmittedSpan, refer: _Refer) -> dict[str, Any]:
         written["withheld_reason"] = item.withheld_reason
     if item.mentions:
         written["mentions"] = item.mentions
+    if item.epoch:
+        written["epoch"] = item.epoch
+    if item.marks:
+        written["marks"] = _write_marks(item.marks)
     return written
 
 
+def _write_marks(marks: Iterable[Mark]) -> dict[str, Any]:
+    """Text digest to the places in it."""
+    made: dict[str, list[Any]] = {}
+    for mark in marks:
+        made.setdefault(mark.text, []).append((mark.start, mark.end, mark.entity_type))
+    return made
+
+
+def _read_marks(written: dict[str, Any]) -> tuple[Mark, ...]:
+    return tuple(
+        Mark(text=text, start=start, end=end, entity_type=kind)
+        for text, places in written.items()
+        for start, end, kind in places
+    )
+
+
 def _write_content(content: SpanContent, refer: _Refer) -> dict[str, Any]:
-    made: dict[str, Any] = {name: value for name in _PLAIN if (value := getattr(content, name)) is not None}
-    made |= {name: refer.all(side) for name in _SIDES if (side := getattr(content, name))}
-    made |= {name: refer(value) for name in _SINGLE if (value := getattr(content, name)) is not None}
+    fields = content.__dict__
+    made: dict[str, Any] = {name: fields[name] for name in _PLAIN if fields[name] is not None}
+    for name in _SIDES:
+        if fields[name]:
+            made[name] = refer.all(fields[name])
+    for name in _SINGLE:
+        if fields[name] is not None:
+            made[name] = refer(fields[name])
     if content.evaluations:
         made["evaluations"] = [
             one.model_dump(mode="json", exclude={"explanation"}) | {"explanation": refer(one.explanation)}
             for one in content.evaluations
         ]
     if content.usage is not None:
-        made["usage"] = content.usage.plain()
+        usage = content.usage.__dict__
+        made["usage"] = {name: usage[name] for name, default in _USAGE if usage[name] != default}
     if content.flags:
         made["flags"] = content.flags
     return made
 
 
-def read_spans(body: dict[str, Any], subject: str, words: TraceWords) -> list[AdmittedSpan]:
+def read_spans(body: dict[str, Any], subject: str, masked_under: str, words: TraceWords) -> list[AdmittedSpan]:
     """The spans of a row, with their words back in place."""
-    return [_read_span(written, subject, words) for written in body["spans"]]
+    return [_read_span(written, subject, masked_under, words) for written in body["spans"]]
 
 
-def _read_span(written: dict[str, Any], subject: str, words: TraceWords) -> AdmittedSpan:
+def _read_span(written: dict[str, Any], subject: str, masked_under: str, words: TraceWords) -> AdmittedSpan:
     tenant_id, trace_id = words.key
     content = written.get("content")
     if content is not None:
@@ -132,6 +163,9 @@ def _read_span(written: dict[str, Any], subject: str, words: TraceWords) -> Admi
         content=None if content is None else SpanContent.model_validate(content),
         withheld_reason=written.get("withheld_reason"),
         mentions=written.get("mentions", ()),
+        marks=_read_marks(written.get("marks", {})),
+        epoch=written.get("epoch", ""),
+        masked_under=masked_under,
     )
 
 
@@ -162,8 +196,22 @@ def write_run(item: Trajectory, words: TraceWords) -> dict[str, Any]:
 
 
 def _write_turn(turn: Turn, refer: _Refer) -> dict[str, Any]:
-    plain = turn.model_dump(mode="json", exclude={"message"}, exclude_defaults=True)
-    return plain | {"message": refer(turn.message)}
+    plain = turn_plain(turn)
+    plain["message"] = refer(turn.message)
+    return plain
+
+
+def turn_plain(turn: Turn) -> dict[str, Any]:
+    """A turn without its message, as its record is written: there are many."""
+    plain: dict[str, Any] = {"actor": turn.actor, "span_id": turn.span_id, "at": _written(turn.at)}
+    if turn.earlier:
+        plain["earlier"] = True
+    return plain
+
+
+def _written(at: datetime) -> str:
+    """A time as a record writes it."""
+    return at.isoformat().replace("+00:00", "Z")
 
 
 def read_run(body: dict[str, Any], words: TraceWords) -> Trajectory:

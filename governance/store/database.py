@@ -50,15 +50,15 @@ class Database:
             yield connection
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
-        """A transaction that writes, or the running one.
+    def write(self, *, durable: bool = False) -> Iterator[Connection]:
+        """A transaction that writes, or the running one; ``durable``: the outermost is on the disk when it ends.
 
         Raises:
             StoreError: inside one that only reads.
 
         """
         if self._current is None:
-            with self._open(writer=True) as connection:
+            with self._open(writer=True, durable=durable) as connection:
                 yield connection
             return
         if not self._current.get_execution_options().get(dialect.WRITER, False):
@@ -66,14 +66,34 @@ class Database:
         yield self._current
 
     @contextmanager
-    def _open(self, *, writer: bool) -> Iterator[Connection]:
-        with self.engine.connect().execution_options(**{dialect.WRITER: writer}) as connection:
-            self._local.connection = connection
+    def _open(self, *, writer: bool, durable: bool = False) -> Iterator[Connection]:
+        options = {dialect.WRITER: writer, dialect.DURABLE: durable}
+        after: list[Callable[[Connection], None]] = []
+        with self.engine.connect().execution_options(**options) as connection:
+            self._local.connection, self._local.after = connection, after
             try:
                 with connection.begin():
                     yield connection
             finally:
                 self._local.connection = None
+        for work in after:
+            self.run(work)
+
+    def with_read(self, work: Callable[[Connection], None]) -> None:
+        """Write what belongs to a read: at once where its transaction writes, else right after it, if it succeeded.
+
+        What was read reaches the reader only when this is written.
+
+        Raises:
+            StoreError: outside of a transaction.
+
+        """
+        if self._current is None:
+            raise StoreError("store: what belongs to a read is written with one")
+        if self._current.get_execution_options().get(dialect.WRITER, False):
+            work(self._current)
+        else:
+            self._local.after.append(work)
 
     def run(self, work: Callable[[Connection], T]) -> T:
         """Run ``work`` in a writing transaction, again when it lost a race.

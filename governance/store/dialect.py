@@ -1,8 +1,10 @@
 """Everything that PostgreSQL and SQLite say differently, and nothing else.
 
 - Engines: SQLite runs in WAL mode with foreign keys, a busy timeout, and ``BEGIN IMMEDIATE`` for writers, so a writer
-  waits for its turn instead of failing half way; PostgreSQL runs at READ COMMITTED and writers lock the rows they
-  decide on. Source: sqlite.org/wal.html, lang_transaction.html; PostgreSQL manual, chapter 13.
+  waits for its turn instead of failing half way, and its commits are synced where that is asked for (``DURABLE``);
+  PostgreSQL runs at READ COMMITTED and writers lock the rows they decide on. Source: sqlite.org/wal.html,
+  lang_transaction.html; PostgreSQL manual, chapter 13.
+- What deleting leaves: SQLite overwrites deleted content (``secure_delete``), and ``scrub`` ends what is left of it.
 - Upserts, row locks, named locks, and which errors mean "somebody else was first, try again".
 """
 
@@ -10,6 +12,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Select, create_engine, event, func, select
@@ -22,6 +25,9 @@ from governance.store.base import Base
 
 WRITER = "tidemill_writer"
 """Execution option of a connection whose transaction will write."""
+
+DURABLE = "tidemill_durable"
+"""Execution option of one whose commit returns when it is on the disk; PostgreSQL's always do."""
 
 BUSY_TIMEOUT_MS = 60_000
 CHUNK = 500
@@ -57,13 +63,57 @@ def open_engine(url: str) -> Engine:
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # the "begin" event below starts transactions, not the driver
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", f"busy_timeout={BUSY_TIMEOUT_MS}"):
+    timeout = f"busy_timeout={BUSY_TIMEOUT_MS}"
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON", timeout):
         connection.execute(f"PRAGMA {pragma}").close()
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    writer = connection.get_execution_options().get(WRITER, False)
+    options = connection.get_execution_options()
+    writer = options.get(WRITER, False)
+    if writer:
+        connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if options.get(DURABLE, False) else 'NORMAL'}")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writer else "BEGIN")
+
+
+def scrub(engine: Engine, tables: Iterable[str]) -> None:
+    """Leave no bytes of deleted rows in the files of the database; outside of any transaction.
+
+    SQLite rewrites the file and empties its write-ahead log; PostgreSQL rewrites the tables (``VACUUM FULL``, which
+    locks each while it is rewritten), since a plain ``VACUUM`` leaves the bytes in the page until they are needed.
+    """
+    if engine.dialect.name == "postgresql":
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            for table in tables:
+                connection.exec_driver_sql(f'VACUUM (FULL) "{table}"')
+        return
+    _raw(engine, ["PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"])
+
+
+def settle(engine: Engine, tables: Iterable[str]) -> None:
+    """The same for a few rows of small tables: SQLite has overwritten them, and only its log still has them."""
+    if engine.dialect.name == "postgresql":
+        scrub(engine, tables)
+    else:
+        _raw(engine, ["PRAGMA wal_checkpoint(TRUNCATE)"])
+
+
+def _raw(engine: Engine, statements: Iterable[str]) -> None:
+    """Run statements that stand outside of any transaction."""
+    raw = engine.raw_connection()
+    try:
+        cursor = raw.cursor()
+        for statement in statements:
+            cursor.execute(statement)
+            cursor.fetchall()
+        cursor.close()
+    finally:
+        raw.close()
+
+
+def file_of(engine: Engine) -> Path | None:
+    """The file of a SQLite database; None on PostgreSQL."""
+    return Path(str(engine.url.database)) if engine.dialect.name == "sqlite" else None
 
 
 def is_retryable(error: DBAPIError) -> bool:

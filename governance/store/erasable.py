@@ -1,23 +1,25 @@
 """How a person leaves the store: one transaction over every table, along the declared paths and the lineage.
 
-Deleted: their spans, trajectories, words, feedback, signals, tasks, grades with rollouts, dataset rows, exclusions,
-consent events, and the lineage edges that name them. Rebuilt without them: worlds and patterns that hold others too.
+Deleted: their spans, trajectories, words, feedback, signals, tasks, grades with rollouts, dataset rows and lines,
+exclusions, rights records, what masking lists and reviews hold of them, and the lineage edges that name them. Rebuilt
+without them: worlds and patterns that hold others too.
 Not deleted but named: a dataset's manifest (digests), adapters trained in part on them (retired), releases that use
 such an adapter or a fact that lost its ground (tainted). Erasing again finds nothing and changes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, delete, select, text, update
 
 from governance.errors import RightsError
-from governance.ports.erasable import Erasable
+from governance.ports.erasable import Content, Erasable
 from governance.records.erasure import ArtifactState, ErasedArtifact
 from governance.records.lineage import Node, NodeKind
 from governance.records.trajectory import UNKNOWN_SUBJECT
+from governance.rescan.sqlite_file import together
 from governance.store import (
     citations,
     dialect,
@@ -25,6 +27,7 @@ from governance.store import (
     findings,
     lineage,
     release,
+    requests,
     schema,
     spans,
     trajectories,
@@ -33,12 +36,17 @@ from governance.store import (
 from governance.store.chunks import chunks
 from governance.store.kit import Kit
 from governance.store.lineage import node
+from governance.store.tables_audit import AuditSaltRow
+from governance.store.tables_datasets import DatasetLineRow
 from governance.store.tables_evidence import LineageRow
 from governance.store.tables_learning import DatasetExclusionRow, DatasetRowTable, GradeRow, TaskRow
+from governance.store.tables_masking import MaskingListRow, ReviewRow
 from governance.store.tables_releases import AdapterRow, ReleaseRow
-from governance.store.tables_rights import ConsentEventRow
+from governance.store.tables_rights import ConsentEventRow, RightsFactRow
 from governance.store.tables_traces import SignalRow
 
+PORTION = 1000
+"""Rows that are read at once."""
 REASON = "made in part from the data of a person who was erased"
 
 
@@ -75,6 +83,24 @@ class StoreErasable(Erasable):
             raise RightsError("store: nobody can be erased as the unknown subject")
         return self._kit.db.run(lambda connection: tuple(_Erasure(connection, self._kit, tenant_id, subject).run()))
 
+    def contents(self) -> Iterator[Content]:
+        """The file of SQLite, whose pages are searched; of PostgreSQL every value of every row."""
+        path = dialect.file_of(self._kit.db.engine)
+        if path is not None:
+            yield Content("database", path)
+            return
+        with self._kit.db.read() as connection:
+            for name in schema.table_info():
+                statement = text(f'SELECT * FROM "{name}"')  # noqa: S608 - a table's own name
+                rows = connection.execute(statement, execution_options={"yield_per": PORTION})
+                values = (value for row in rows for value in _words(row))
+                yield from (Content(f"table {name}", data) for data in together(values))
+
+    def scrub(self) -> None:
+        """Leave no bytes of deleted rows in the database's files."""
+        held = (name for name, info in schema.table_info().items() if not info.subject_path.startswith("none"))
+        dialect.scrub(self._kit.db.engine, held)
+
 
 class _Erasure:
     """One erasure."""
@@ -84,6 +110,7 @@ class _Erasure:
         self._kit = kit
         self._person = (tenant_id, subject)
         self._artifacts: list[ErasedArtifact] = []
+        self._gone: set[str] = set()
 
     def run(self) -> Sequence[ErasedArtifact]:
         tenant_id, subject = self._person
@@ -97,9 +124,10 @@ class _Erasure:
         self._taint(lineage.descendants(self._connection, starts))
         self._artifacts.extend(feedback_erasure.leave(self._connection, tenant_id, subject, held.whole))
         self._delete_traces(held)
+        reviewed = self._take_reviews(held.traces)
         for old, new in worlds.remove_subject(self._connection, self._kit, tenant_id, subject):
             self._mark([node(NodeKind.WORLD, old)], ArtifactState.REBUILT_WITHOUT, f"replaced by {new}")
-        self._forget()
+        self._forget(reviewed)
         return self._artifacts
 
     def _derived(self, ids: Sequence[str]) -> list[Node]:
@@ -110,6 +138,7 @@ class _Erasure:
         self._take(GradeRow, GradeRow.task_digest, digests, GradeRow.task_digest)
         row = DatasetRowTable
         rows = self._take(row, row.trajectory_id, ids, row.root, row.digest)
+        self._take(DatasetLineRow, DatasetLineRow.trajectory_id, ids, DatasetLineRow.root)
         exclusions = DatasetExclusionRow
         self._take(exclusions, exclusions.trajectory_id, ids, exclusions.root)
         self._mark([node(NodeKind.SIGNAL, id_) for (id_,) in signals], ArtifactState.DELETED)
@@ -143,7 +172,7 @@ class _Erasure:
         for item in made:
             by_kind.setdefault(item.kind, []).append(item.id)
         datasets = [node(NodeKind.DATASET, id_) for id_ in by_kind.get(NodeKind.DATASET, [])]
-        self._mark(datasets, ArtifactState.PENDING_REBUILD, "rows deleted, manifest of digests kept")
+        self._mark(datasets, ArtifactState.PENDING_REBUILD, "rows and lines deleted, digests and leaves kept")
         for kind, table, key, reason, state in (
             (NodeKind.ADAPTER, AdapterRow, AdapterRow.content_digest, "retired_reason", ArtifactState.RETIRED),
             (NodeKind.RELEASE, ReleaseRow, ReleaseRow.digest, "tainted_reason", ArtifactState.PENDING_REBUILD),
@@ -157,6 +186,7 @@ class _Erasure:
     def _delete_traces(self, held: findings.Findings) -> None:
         """Delete what goes of the traces; those of which something stays are assembled again."""
         tenant_id, _ = self._person
+        self._gone = {f"{tenant_id}/{trace_id}" for trace_id in held.whole}
         trajectories.delete_trajectories(self._connection, [(tenant_id, id_) for id_ in held.trajectories])
         counts = dict.fromkeys(held.traces, 0)
         for key in held.spans:
@@ -170,16 +200,44 @@ class _Erasure:
             else:
                 self._mark([gone], ArtifactState.DELETED, f"with {number} spans")
 
-    def _forget(self) -> None:
-        """Delete the person's consent events and the edges that name them."""
+    def _take_reviews(self, traces: Sequence[str]) -> int:
+        """Delete the texts to review of traces, whoever's they are: a sealed text does not outlive its trace."""
+        row, gone = ReviewRow, 0
+        for part in chunks(traces, dialect.CHUNK):
+            theirs = (row.tenant_id == self._person[0], row.trace_id.in_(part))
+            gone += self._connection.execute(delete(row).where(*theirs)).rowcount
+        return gone
+
+    def _forget(self, reviewed: int) -> None:
+        """Delete the person's rights records, what lists hold of them, and the edges that name them.
+
+        ``reviewed``: how many texts to review went with their traces.
+        """
         tenant_id, subject = self._person
-        row = ConsentEventRow
-        mine = (row.tenant_id == tenant_id, row.subject == subject)
-        events = self._connection.execute(delete(row).where(*mine)).rowcount
+        for part in chunks(sorted(self._gone), dialect.CHUNK):
+            self._connection.execute(delete(RightsFactRow).where(RightsFactRow.trajectory_id.in_(part)))
+        asked_for = requests.forget(self._connection, tenant_id, subject)
+        events, facts, listed, asked = (
+            self._connection.execute(delete(row).where(row.tenant_id == tenant_id, row.subject == subject)).rowcount
+            for row in (ConsentEventRow, RightsFactRow, MaskingListRow, ReviewRow)
+        )
+        salt = (AuditSaltRow.tenant_id == tenant_id, AuditSaltRow.subject == subject)
+        self._connection.execute(delete(AuditSaltRow).where(*salt))
         named = self._connection.execute(delete(LineageRow).where(findings.names_person(tenant_id, subject))).rowcount
-        if events or named:
-            detail = f"{events} consent events and {named} lineage edges"
+        asked += reviewed
+        if events or facts or named or listed or asked or asked_for:
+            masking = f"{listed} acts on masking lists and {asked} texts to review"
+            detail = f"{events + facts + asked_for} rights records, {named} lineage edges, {masking}"
             self._mark([node(NodeKind.SUBJECT, tenant_id, subject)], ArtifactState.DELETED, detail)
 
     def _mark(self, nodes: Iterable[Node], state: ArtifactState, detail: str = "") -> None:
         self._artifacts.extend(ErasedArtifact(node=item, state=state, detail=detail) for item in nodes)
+
+
+def _words(row: Iterable[Any]) -> Iterator[bytes]:
+    """The texts and bytes of a row as they lie in the database."""
+    for value in row:
+        if isinstance(value, str):
+            yield value.encode("utf-8", "surrogatepass")
+        elif isinstance(value, bytes | memoryview):
+            yield bytes(value)

@@ -31,6 +31,7 @@ from governance.store.feedback_joins import owners, runs_of
 from governance.store.feedback_rows import Key, about, delete_statements, fold, is_, load, locks, row_of, touch
 from governance.store.kit import Kit
 from governance.store.tables_feedback import FeedbackMentionRow, FeedbackRow, FeedbackSealedRow, ResponseRow
+from governance.store.verdicts import strictest
 
 MOST_VERSIONS: Final = 1000
 """Of one feedback: what comes beyond is refused, so no sender makes each delivery cost more than the one before."""
@@ -267,9 +268,11 @@ class FeedbackStore:
     ) -> dict[StatementRef, Verdict]:
         people = owners(connection, found)
         sharing = purpose is Purpose.TRAIN_WEIGHTS and len(set(tenants)) > 1
-        asked = {(ref[0], subject) for ref, subject in people.items()}
-        judged = rights.read_verdicts(connection, purpose, asked, self._kit.clock.now(), sharing=sharing)
-        return {ref: judged[ref[0], subject] for ref, subject in people.items()}
+        runs = runs_of(connection, found)
+        asked = {ref: [(ref[0], subject, run) for run in runs.get(ref) or ("",)] for ref, subject in people.items()}
+        rows = [row for of_ref in asked.values() for row in of_ref]
+        judged = rights.read_verdicts(connection, self._kit, purpose, rows, sharing=sharing)
+        return {ref: strictest(judged[row] for row in of_ref) for ref, of_ref in asked.items()}
 
 
 def _allowed(statements: Iterable[Statement], verdicts: Mapping[StatementRef, Verdict]) -> tuple[Statement, ...]:

@@ -14,14 +14,17 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, func, or_, select
 
 from governance.records.lineage import NodeKind
+from governance.records.rights_request import RequestKind
 from governance.records.trajectory import UNKNOWN_SUBJECT
 from governance.store import dialect, feedback_erasure, schema
 from governance.store.chunks import chunks
 from governance.store.tables_evidence import LineageRow
+from governance.store.tables_masking import ReviewRow
+from governance.store.tables_rights import RightsRequestRow
 from governance.store.tables_traces import MentionRow, SpansRow, TrajectoryRow
 
-STAYING = frozenset({"suppressions", "erasures"})
-"""What keeps a person out, and what proves that they left."""
+STAYING = frozenset({"suppressions", "erasures", "rights_requests", "erasure_notes"})
+"""What keeps a person out, what proves that they left, and the request and its notes, which go when there is proof."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,11 @@ def find(connection: Connection, tenant_id: str, subject: str) -> Findings:
     return Findings(tuple(sorted(spans)), tuple(sorted(ids)), shared)
 
 
+def own_traces(connection: Connection, tenant_id: str, subject: str) -> list[str]:
+    """The traces in which the person acts, without those that only mention them."""
+    return _traces(connection, tenant_id, subject)[0]
+
+
 def count(connection: Connection, tenant_id: str, subject: str) -> int:
     """Rows that the declared paths lead to, besides what stays after an erasure."""
     total = 0
@@ -67,12 +75,29 @@ def count(connection: Connection, tenant_id: str, subject: str) -> int:
             table = column.class_
             where = (table.tenant_id == tenant_id, column == subject)
             total += connection.scalar(select(func.count()).select_from(table).where(*where)) or 0
+    total += _count_requests(connection, tenant_id, subject)
     owned = select(func.count()).where(SpansRow.tenant_id == tenant_id, SpansRow.subject == subject)
     held = find(connection, tenant_id, subject)
     total += len(held.spans) - (connection.scalar(owned) or 0)
     total += len(feedback_erasure.find_joined(connection, tenant_id, subject, held.whole))
+    total += sum(_count_reviews(connection, tenant_id, subject, held.traces))
     edges = select(func.count()).select_from(LineageRow).where(names_person(tenant_id, subject))
     return total + (connection.scalar(edges) or 0)
+
+
+def _count_requests(connection: Connection, tenant_id: str, subject: str) -> int:
+    """What the person asked for, but for an erasure: its certificate takes its place."""
+    row = RightsRequestRow
+    mine = (row.tenant_id == tenant_id, row.subject == subject, row.kind != RequestKind.ERASURE.value)
+    return connection.scalar(select(func.count()).select_from(row).where(*mine)) or 0
+
+
+def _count_reviews(connection: Connection, tenant_id: str, subject: str, traces: Sequence[str]) -> Iterable[int]:
+    """Texts to review of the traces, that are under others."""
+    row = ReviewRow
+    for part in chunks(traces, dialect.CHUNK):
+        theirs = (row.tenant_id == tenant_id, row.trace_id.in_(part), row.subject != subject)
+        yield connection.scalar(select(func.count()).select_from(row).where(*theirs)) or 0
 
 
 def subject_columns() -> dict[str, Any]:
@@ -111,6 +136,19 @@ def _spans(
         if subjects is not None:
             statement = statement.where(SpansRow.subject.in_(subjects))
         yield from ((trace, number) for trace, number in connection.execute(statement))
+
+
+def people_of(connection: Connection, tenant_id: str, traces: Sequence[str]) -> set[str]:
+    """Everybody whose spans or trajectories the traces hold."""
+    found: set[str] = set()
+    for part in chunks(traces, dialect.CHUNK):
+        for row in (SpansRow, TrajectoryRow):
+            found.update(
+                connection.scalars(
+                    select(row.subject).where(row.tenant_id == tenant_id, row.trace_id.in_(part)).distinct()
+                )
+            )
+    return found - {UNKNOWN_SUBJECT}
 
 
 def _shared(connection: Connection, tenant_id: str, traces: Sequence[str], subjects: Sequence[str]) -> Iterable[str]:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 from governance.errors import NotFound, PurposeDenied
 from governance.records.rights import Purpose
 from governance.records.rollout import Grade, Rollout
-from governance.store import dialect, rights
+from governance.store import dialect, rights, tasks, verdicts
 from governance.store.kit import Kit
 from governance.store.tables_learning import GradeRow, TaskRow
 
@@ -81,9 +81,9 @@ class Grades:
             found = connection.execute(statement).first()
             if found is None:
                 raise NotFound(f"store: no rollout of release {release_digest} on task {task_digest}")
-            person = (found.tenant_id, found.subject)
+            rows = tasks.rows_of(connection, task_digest, (found.tenant_id, found.subject))
             self._kit.log_comply(connection, purpose, [found.tenant_id], f"rollout:{release_digest}/{task_digest}")
-            verdict = rights.read_verdicts(connection, purpose, [person], self._kit.clock.now())[person]
+            verdict = verdicts.strictest(rights.read_verdicts(connection, self._kit, purpose, rows).values())
         if not verdict.allowed:
             raise PurposeDenied(f"store: rollout on task {task_digest}: {verdict.reasons[0].value}")
         return Rollout.model_validate(found.rollout)

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, delete, select
 
 from governance.records.content import AdmittedSpan
 from governance.records.ledger import Fate
+from governance.records.masking_policy import join_versions
 from governance.store import codec, dialect
 from governance.store.base import dump_json
 from governance.store.blocks import TraceKey, Words, by_tenant
@@ -74,7 +75,7 @@ class Held:
         row = self.rows[place]
         old = row.items[span_id]
         merged = merge(old, item)
-        if merged is old or dump_json(merged.plain()) == dump_json(old.plain()):
+        if merged is old or _said_alike(merged, old):
             return Fate.DUPLICATE
         row.changed = True
         if merged.subject == row.subject:
@@ -83,6 +84,14 @@ class Held:
             del row.items[span_id]
             self._add(merged, row.expires_at)
         return Fate.UPDATED
+
+    def replace(self, items: Iterable[AdmittedSpan]) -> None:
+        """Take each in the place of the span it was made of; one that is gone, or somebody else's now, stays out."""
+        for item in items:
+            row = self.rows.get(self._place.get(item.span.span_id, -1))
+            if row is not None and row.subject == item.subject:
+                row.items[item.span.span_id] = item
+                row.changed = True
 
     def _add(self, item: AdmittedSpan, expires_at: datetime | None) -> None:
         number = next(
@@ -101,19 +110,24 @@ class Held:
         self._place[item.span.span_id] = number
 
 
+def _said_alike(first: AdmittedSpan, second: AdmittedSpan) -> bool:
+    """Whether two spans are one, whatever version of a policy masked them."""
+    return dump_json(first.plain() | {"masked_under": ""}) == dump_json(second.plain() | {"masked_under": ""})
+
+
 def held_traces(connection: Connection, words: Words, traces: Sequence[TraceKey]) -> dict[TraceKey, Held]:
     """What the store holds of these traces, their words in ``words``."""
     row, found = SpansRow, []
     for tenant_id, part in by_tenant(traces):
-        statement = select(row.trace_id, row.number, row.subject, row.body, row.expires_at).where(
+        statement = select(row.trace_id, row.number, row.subject, row.masked_under, row.body, row.expires_at).where(
             row.tenant_id == tenant_id, row.trace_id.in_(part)
         )
         found += [(tenant_id, *one) for one in connection.execute(statement.order_by(row.trace_id, row.number))]
     words.load(traces)
     held: dict[TraceKey, Held] = {}
-    for tenant_id, trace_id, number, subject, body, expires_at in found:
+    for tenant_id, trace_id, number, subject, masked_under, body, expires_at in found:
         key = (tenant_id, trace_id)
-        spans = codec.read_spans(body, subject, words.of(key))
+        spans = codec.read_spans(body, subject, masked_under, words.of(key))
         items = {item.span.span_id: item for item in spans}
         held.setdefault(key, Held(key)).put_row(number, _Row(subject, expires_at, items))
     return held
@@ -131,7 +145,7 @@ def write_rows(connection: Connection, words: Words, traces: Iterable[Held], exp
         connection,
         SpansRow,
         [_values(one, number, row, words, expires_at) for one, number, row in changed if row.items],
-        ["size", "body"],
+        ["size", "masked_under", "body"],
     )
     table = SpansRow
     for one, number, row in changed:
@@ -147,6 +161,7 @@ def _values(one: Held, number: int, row: _Row, words: Words, expires_at: datetim
         "number": number,
         "subject": row.subject,
         "size": len(row.items),
+        "masked_under": join_versions(item.masked_under for item in row.items.values()),
         "body": codec.write_spans(row.items.values(), words.of(one.key)),
         "expires_at": row.expires_at or expires_at,
     }

@@ -79,9 +79,10 @@ def allowed_sources(
     found = connection.execute(statement).all()
     people = {(tenant_id, subject) for _, _, tenant_id, subject in found}
     kit.log_comply(connection, purpose, (tenant_id for tenant_id, _ in people), f"cycle:{cycle_id}")
-    judged = rights.read_verdicts(connection, purpose, people, kit.clock.now())
+    rows = {(tenant_id, subject, run) for _, run, tenant_id, subject in found}
+    judged = rights.read_verdicts(connection, kit, purpose, rows)
     allowed: dict[str, list[str]] = defaultdict(list)
     for key, trajectory_id, tenant_id, subject in found:
-        if judged[tenant_id, subject].allowed:
+        if judged[tenant_id, subject, trajectory_id].allowed:
             allowed[key].append(trajectory_id)
     return allowed, {key for key, _, _, _ in found}

@@ -1,7 +1,8 @@
-"""``store.quarantine``: records that masking could not read, sealed, each with its own expiry.
+"""``store.quarantine``: records that masking could not read, or that a person must judge, sealed, each with an expiry.
 
 A record leaves in one of two ways, and the ledger knows both: released (``remove`` in the transaction that stores what
-was in it), or destroyed at its expiry (``expire``). An overdue record is never released.
+was in it), or destroyed, at its expiry (``expire``) or by a person's decision (``destroy``). An overdue record is never
+released.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Select, delete, func, select, update
 
-from governance.errors import NotFound
-from governance.store import dialect, ledger
+from governance.errors import HeldError, NotFound
+from governance.store import dialect, holds, ledger
 from governance.store.kit import Kit
 from governance.store.tables_evidence import QuarantineRow
 
@@ -33,6 +34,8 @@ class Quarantined(NamedTuple):
     """How often it was tried to release it."""
     retry_at: datetime
     """Before then it is not tried again by itself."""
+    types: str | None = None
+    """The special categories in it, with spaces between them."""
 
 
 class Quarantine:
@@ -52,10 +55,15 @@ class Quarantine:
         *,
         day: str,
         spans: int,
+        retry_at: datetime | None = None,
+        since: datetime | None = None,
+        types: str | None = None,
     ) -> None:
-        """Store a sealed record; idempotent by id."""
+        """Store a sealed record; idempotent by id. It is due at once unless ``retry_at`` says when."""
         now = self._kit.clock.now()
-        row = Quarantined(id, tenant_id, sealed, reason, expires_at, day, spans, now, 0, now)._asdict()
+        row = Quarantined(
+            id, tenant_id, sealed, reason, expires_at, day, spans, since or now, 0, retry_at or now, types
+        )._asdict()
         self._kit.db.run(lambda connection: dialect.insert_new(connection, QuarantineRow, [row]))
 
     def take(self, id: str) -> Quarantined:  # noqa: A002
@@ -75,6 +83,17 @@ class Quarantine:
         """Delete a sealed record; False when it is gone already."""
         statement = delete(QuarantineRow).where(QuarantineRow.id == id)
         return self._kit.db.run(lambda connection: connection.execute(statement).rowcount > 0)
+
+    def destroy(self, id: str, reason: str, *, opened: bool = False) -> bool:  # noqa: A002
+        """Destroy a sealed record and enter it into the ledger under ``reason``; False when it is gone already.
+
+        ``opened``: it is known whose it is, so holds on others of the tenant do not keep it.
+
+        Raises:
+            HeldError: when a legal hold stands in its tenant, and nobody knows whom it covers.
+
+        """
+        return self._kit.db.run(lambda connection: _destroy(connection, self._kit, id, reason, opened=opened))
 
     def postpone(self, id: str, retry_at: datetime) -> None:  # noqa: A002
         """Note an attempt that failed, and when the next one is due."""
@@ -101,8 +120,9 @@ class Quarantine:
 
 
 def expire(connection: Connection, kit: Kit, now: datetime) -> tuple[int, int]:
-    """Destroy what is overdue, with its ledger entries; how many records and how many spans."""
+    """Destroy what is overdue under no hold, with its ledger entries; how many records and how many spans."""
     row = QuarantineRow
+    holds.renew(connection, now)
     overdue = connection.execute(
         select(row.id, row.tenant_id, row.day, row.reason, row.spans).where(row.expires_at <= now)
     ).all()
@@ -112,6 +132,19 @@ def expire(connection: Connection, kit: Kit, now: datetime) -> tuple[int, int]:
             ledger.record_expiry(connection, kit, tenant_id, day, {reason: count}, id_=id_)
             records, spans = records + 1, spans + count
     return records, spans
+
+
+def _destroy(connection: Connection, kit: Kit, id_: str, reason: str, *, opened: bool) -> bool:
+    row = QuarantineRow
+    found = connection.execute(select(row.tenant_id, row.day, row.spans).where(row.id == id_)).first()
+    if not opened and found is not None and found.tenant_id in holds.tenants(connection, kit.clock.now()):
+        raise HeldError(
+            f"quarantine {id_}: a legal hold stands in tenant {found.tenant_id}: nothing sealed is destroyed"
+        )
+    if found is None or not connection.execute(delete(row).where(row.id == id_)).rowcount:
+        return False
+    ledger.record_expiry(connection, kit, found.tenant_id, found.day, {reason: found.spans}, id_=id_)
+    return True
 
 
 def _columns() -> Select[*tuple[Any, ...]]:

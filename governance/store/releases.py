@@ -1,13 +1,16 @@
 """``store.releases``: releases by digest, with parent and reason, and which of them are tainted.
 
 A release is tainted when its adapter or a fact of its context was made from what was since found unlawful or erased.
-A tainted release is kept, listed, and never promoted again.
+A tainted release is kept, listed, and never promoted again. A suspended one answers nobody, champion or not.
 """
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from sqlalchemy import select, update
 
+from governance.acting import acting
 from governance.errors import NotFound
 from governance.records.lineage import NodeKind
 from governance.records.release import ReleaseBundle
@@ -25,16 +28,18 @@ class Releases:
         self._kit = kit
 
     def put(self, bundle: ReleaseBundle, parent: str | None, reason: str) -> None:
-        """Store a release; idempotent by digest: the first parent and reason stand."""
+        """Store a release; idempotent by digest: the first parent, reason and maker stand."""
         release = bundle.release
         digest = release.digest()
         adapter = release.adapter.content_digest if release.adapter else None
         row = {
             "digest": digest,
             "parent": parent,
+            "made_by": acting().principal.name,
             "reason": reason,
             "adapter_digest": adapter,
             "tainted_reason": None,
+            "suspended_reason": None,
             "recorded_at": self._kit.clock.now(),
             "body": bundle.plain(),
             "expires_at": self._kit.expires(ReleaseRow),
@@ -59,6 +64,48 @@ class Releases:
         if body is None:
             raise NotFound(f"store: no release {digest}")
         return ReleaseBundle.model_validate(body)
+
+    def maker(self, digest: str) -> str | None:
+        """Who acted when a release was made; None where that was not recorded.
+
+        Raises:
+            NotFound: when there is none of that digest.
+
+        """
+        with self._kit.db.read() as connection:
+            found = connection.execute(select(ReleaseRow.made_by).where(ReleaseRow.digest == digest)).first()
+        if found is None:
+            raise NotFound(f"store: no release {digest}")
+        return None if found[0] is None else str(found[0])
+
+    def find(self, beginning: str) -> str:
+        """The digest of the one release that begins so.
+
+        Raises:
+            NotFound: when there is none, or more than one.
+
+        """
+        row = ReleaseRow
+        with self._kit.db.read() as connection:
+            found = connection.scalars(
+                select(row.digest).where(row.digest.startswith(beginning, autoescape=True))
+            ).all()
+        if len(found) != 1 or not beginning:
+            raise NotFound(f"store: {len(found)} releases begin with {beginning!r}; see: tidemill release list")
+        return found[0]
+
+    def recorded_at(self, digest: str) -> datetime:
+        """When the release was made.
+
+        Raises:
+            NotFound: when there is none of that digest.
+
+        """
+        with self._kit.db.read() as connection:
+            at = connection.scalar(select(ReleaseRow.recorded_at).where(ReleaseRow.digest == digest))
+        if at is None:
+            raise NotFound(f"store: no release {digest}")
+        return at
 
     def list(self) -> tuple[ReleaseBundle, ...]:
         """Every release, in the order in which they were made."""
@@ -91,3 +138,20 @@ class Releases:
         """Digests of the tainted releases."""
         with self._kit.db.read() as connection:
             return set(connection.scalars(select(ReleaseRow.digest).where(ReleaseRow.tainted_reason.is_not(None))))
+
+    def suspend(self, digest: str, reason: str) -> None:
+        """The release answers nobody any more, whether it is champion or not; the first reason stands."""
+        row = ReleaseRow
+        statement = (
+            update(row).where(row.digest == digest, row.suspended_reason.is_(None)).values(suspended_reason=reason)
+        )
+        with self._kit.db.write() as connection:
+            connection.execute(statement)
+
+    def suspended(self, digest: str) -> str | None:
+        """Why the release answers nobody; None where it may answer."""
+        with self._kit.db.read() as connection:
+            found: str | None = connection.scalar(
+                select(ReleaseRow.suspended_reason).where(ReleaseRow.digest == digest)
+            )
+        return found

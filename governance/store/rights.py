@@ -1,30 +1,40 @@
 """``store.rights``: contracts, consents, suppressions, and the verdicts that follow from them.
 
-``verdicts`` is the only way from a purpose to rows. SQL gathers for each (tenant, subject) the facts that decide it,
-the pure policy judges each distinct signature once, and the verdict is joined back.
+A verdict is the only way from a purpose to rows (``governance.store.verdicts``).
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import RowMapping, func, select
 
-from governance.policy import rights as policy
-from governance.policy.rights import FactSignature
+from governance.errors import PurposeDenied
 from governance.records.base import digest_json
-from governance.records.retention import RetentionClass
-from governance.records.rights import ConsentEvent, ConsentStatus, Contract, Purpose, Suppression, Verdict
-from governance.records.trajectory import UNKNOWN_SUBJECT
-from governance.store import dialect
-from governance.store.chunks import chunks
+from governance.records.rights import (
+    ConsentEvent,
+    Contract,
+    FactKind,
+    Purpose,
+    Replay,
+    RightsFact,
+    Suppression,
+    Verdict,
+)
+from governance.store import consent_rows, dialect, findings, holds, replays, rights_facts
 from governance.store.kit import Kit
-from governance.store.tables_rights import ConsentEventRow, ContractRow, SuppressionRow
-
-Person = tuple[str, str]
-"""(tenant_id, subject)."""
+from governance.store.people import Person
+from governance.store.rights_facts import Row
+from governance.store.suppressions import suppressed
+from governance.store.tables_rights import ConsentEventRow, ContractRow, RightsFactRow, SuppressionRow
+from governance.store.verdicts import (
+    contracts,
+    of_people,
+    read_verdicts,
+    tenant_verdicts,
+    verdicts,
+)  # fmt: skip
 
 
 class Rights:
@@ -48,27 +58,30 @@ class Rights:
         """Record what a person said; idempotent by id. What a suppressed person says later is not recorded."""
         self.add_consents([event])
 
-    def add_consents(self, events: Sequence[ConsentEvent]) -> None:
-        """Record many consent events at once."""
-        expires_at = self._kit.expires_class(RetentionClass.EVIDENCE)
-        rows = [
-            event.model_dump()
-            | {
-                "purpose": event.purpose.value,
-                "status": event.status.value,
-                "restraint": policy.RESTRAINT[event.status],
-                "expires_at": expires_at,
-            }
-            for event in events
-        ]
+    def add_consents(self, events: Sequence[ConsentEvent], *, dated_elsewhere: bool = False) -> None:
+        """Record many consent events at once.
 
-        def work(connection: Connection) -> None:
-            people = {(event.tenant_id, event.subject) for event in events}
-            gone = suppressed(connection, people, None)
-            kept = [row for row in rows if (row["tenant_id"], row["subject"]) not in gone]
-            dialect.insert_new(connection, ConsentEventRow, kept)
+        ``dated_elsewhere``: another clock gave the times at which it was said (``governance.store.consent_rows``).
+        """
+        self._kit.db.run(lambda connection: consent_rows.add(connection, self._kit, events, dated_elsewhere))
 
-        self._kit.db.run(work)
+    def consents_to_join(
+        self, tenant_id: str, subjects: Collection[str], ids: Collection[str]
+    ) -> tuple[ConsentEvent, ...]:
+        """What is recorded of the people or under the ids; nobody else joins any before the running transaction ends.
+
+        For whoever records what a platform says, inside the transaction that does; no use of anything follows from it.
+        """
+        row = ConsentEventRow
+        with self._kit.db.write() as connection:
+            dialect.lock_names(connection, [f"consents:{tenant_id}"])
+            mine = (row.subject.in_(subjects), row.id.in_(ids))
+            found = [
+                select(row.__table__).where(row.tenant_id == tenant_id, mine[0]),
+                select(row.__table__).where(mine[1]),
+            ]
+            rows = {one["id"]: one for statement in found for one in connection.execute(statement).mappings()}
+        return tuple(_event(one) for one in rows.values())
 
     def suppress(self, suppression: Suppression) -> None:
         """Keep a person out from now on; the earliest suppression stands."""
@@ -86,10 +99,17 @@ class Rights:
             found = suppressed(connection, {(tenant_id, subject) for subject in subjects}, None)
         return {subject for _, subject in found}
 
+    def all_suppressed(self) -> set[Person]:
+        """Everybody who was erased."""
+        with self._kit.db.read() as connection:
+            found = connection.execute(select(SuppressionRow.tenant_id, SuppressionRow.subject))
+            return {(tenant_id, subject) for tenant_id, subject in found}
+
     def contract_at(self, tenant_id: str, as_of: datetime) -> Contract | None:
         """The tenant's contract that holds at ``as_of`` as far as was known then."""
         with self._kit.db.read() as connection:
-            return contracts(connection, [tenant_id], as_of)[tenant_id]
+            everything = self._kit.is_present(as_of)
+            return contracts(connection, [tenant_id], as_of, everything=everything)[tenant_id]
 
     def tenants(self) -> list[str]:
         """Every tenant that ever had a contract."""
@@ -103,16 +123,86 @@ class Rights:
         return self.verdicts(purpose, [(tenant_id, subject)], as_of, sharing=sharing)[tenant_id, subject]
 
     def verdicts(
-        self, purpose: Purpose, subjects: Iterable[Person], as_of: datetime, *, sharing: bool = False
+        self,
+        purpose: Purpose,
+        subjects: Iterable[Person],
+        as_of: datetime,
+        *,
+        sharing: bool = False,
+        without: frozenset[FactKind] = frozenset(),
     ) -> dict[Person, Verdict]:
-        """The verdict on each person's records, set-wise. ``sharing``: for an adapter that other tenants use."""
-        with self._kit.db.read() as connection:
-            return verdicts(connection, purpose, subjects, as_of, sharing=sharing)
+        """The verdict on each person's records, set-wise.
 
-    def consent_subjects(self, tenant_id: str) -> list[str]:
-        """Everyone of a tenant who ever said something, sorted."""
-        statement = select(ConsentEventRow.subject).where(ConsentEventRow.tenant_id == tenant_id).distinct()
+        ``sharing``: for an adapter that other tenants use; ``without``: as if no fact of those kinds stood.
+        """
+        rows = of_people(subjects)
         with self._kit.db.read() as connection:
+            found = verdicts(connection, self._kit, purpose, rows, as_of, sharing=sharing, without=without)
+        return {(tenant_id, subject): verdict for (tenant_id, subject, _), verdict in found.items()}
+
+    def row_verdicts(
+        self, purpose: Purpose, rows: Iterable[Row], as_of: datetime, *, sharing: bool = False
+    ) -> dict[Row, Verdict]:
+        """The verdict on each row, which may be of one run."""
+        with self._kit.db.read() as connection:
+            return verdicts(connection, self._kit, purpose, rows, as_of, sharing=sharing)
+
+    def replay(self, purpose: Purpose, row: Row, as_of: datetime, policy_version: str | None = None) -> Replay:
+        """A past verdict on a row, judged again under the policy of then; see ``governance.store.replays``.
+
+        Raises:
+            NotFound: when no policy of ``policy_version`` was ever in force here.
+
+        """
+        with self._kit.db.read() as connection:
+            return replays.replay(connection, self._kit, purpose, row, as_of, version=policy_version)
+
+    def add_facts(self, facts: Sequence[RightsFact]) -> None:
+        """Record facts that decide verdicts; idempotent by id. None is ever changed: a newer one supersedes it.
+
+        Raises:
+            RecordError: when one supersedes what is not there, is about something else, or about an erased person.
+
+        """
+        self._kit.db.run(lambda connection: rights_facts.add(connection, facts))
+
+    def facts(self, tenant_id: str, subject: str | None = None) -> tuple[RightsFact, ...]:
+        """Everything recorded of a tenant, or of one person of it, in the order in which it was recorded."""
+        with self._kit.db.read() as connection:
+            return rights_facts.listed(connection, tenant_id, subject)
+
+    def holds_over_erasure(self, tenant_id: str, subject: str, now: datetime) -> tuple[RightsFact, ...]:
+        """The legal holds at ``now`` that cover the person, or anything of anybody that would go with them."""
+        with self._kit.db.read() as connection:
+            found = findings.find(connection, tenant_id, subject)
+            runs = [f"{tenant_id}/{trace_id}" for trace_id in found.traces]
+            people = findings.people_of(connection, tenant_id, found.traces)
+            return tuple(holds.over(connection, tenant_id, people | {subject}, runs, now))
+
+    def holds(
+        self, tenant_id: str, subjects: Iterable[str], now: datetime, runs: Iterable[str] = ()
+    ) -> tuple[RightsFact, ...]:
+        """The legal holds at ``now`` that cover any of the people or of the runs."""
+        with self._kit.db.read() as connection:
+            return tuple(holds.over(connection, tenant_id, subjects, runs, now))
+
+    def held(self, tenant_id: str, subjects: Iterable[str], now: datetime) -> set[str]:
+        """Those of the people whom a legal hold covers at ``now``, each by name or with everybody of the tenant."""
+        people = set(subjects)
+        named = {one.subject for one in self.holds(tenant_id, people, now)}
+        return people if None in named else people & named
+
+    def consent_subjects(self, tenant_id: str, purpose: Purpose) -> list[str]:
+        """Everyone of a tenant who ever said something, sorted.
+
+        Raises:
+            PurposeDenied: for a purpose but ``comply``.
+
+        """
+        _only_comply(purpose, "who said something")
+        statement = select(ConsentEventRow.subject).where(ConsentEventRow.tenant_id == tenant_id).distinct()
+        with self._kit.reading(purpose) as connection:
+            self._kit.log_comply(connection, purpose, [tenant_id], "consent_subjects")
             return sorted(connection.scalars(statement))
 
     def state(self) -> str:
@@ -121,147 +211,39 @@ class Rights:
             select(func.count(), func.max(ContractRow.recorded_at)).select_from(ContractRow),
             select(func.count(), func.max(ConsentEventRow.recorded_at)).select_from(ConsentEventRow),
             select(func.count(), func.max(SuppressionRow.since)).select_from(SuppressionRow),
+            select(func.count(), func.max(RightsFactRow.recorded_at)).select_from(RightsFactRow),
         ]
         with self._kit.db.read() as connection:
             rows = [connection.execute(statement).one() for statement in counted]
         return digest_json([[count, str(newest)] for count, newest in rows])
 
-    def consent_events(self, tenant_id: str, subject: str) -> tuple[ConsentEvent, ...]:
-        """What a person said, in the order in which it took effect: the state and the notice at any time."""
+    def consent_events(self, tenant_id: str, subject: str, purpose: Purpose) -> tuple[ConsentEvent, ...]:
+        """What a person said, in the order in which it took effect: the state and the notice at any time.
+
+        Raises:
+            PurposeDenied: for a purpose but ``comply``: what a person said is no data to work with.
+
+        """
+        _only_comply(purpose, "what a person said")
         statement = (
             select(ConsentEventRow)
             .where(ConsentEventRow.tenant_id == tenant_id, ConsentEventRow.subject == subject)
             .order_by(ConsentEventRow.valid_from, ConsentEventRow.recorded_at, ConsentEventRow.id)
         )
-        with self._kit.db.read() as connection:
-            fields = ConsentEvent.model_fields
-            return tuple(
-                ConsentEvent.model_validate({name: row[name] for name in fields})
-                for row in connection.execute(statement).mappings()
-            )
+        with self._kit.reading(purpose) as connection:
+            self._kit.log_comply(connection, purpose, [tenant_id], "consent_events")
+            return tuple(_event(row) for row in connection.execute(statement).mappings())
 
 
-def verdicts(
-    connection: Connection, purpose: Purpose, people: Iterable[Person], as_of: datetime, *, sharing: bool = False
-) -> dict[Person, Verdict]:
-    """Facts by SQL, one judgement per distinct signature, joined back."""
-    wanted = set(people)
-    if not wanted:
-        return {}
-    by_tenant = contracts(connection, sorted({tenant for tenant, _ in wanted}), as_of)
-    gone = suppressed(connection, wanted, as_of)
-    status = consents(connection, purpose, wanted, as_of)
-    judged: dict[FactSignature, Verdict] = {}
-    found: dict[Person, Verdict] = {}
-    for person in wanted:
-        tenant_id, subject = person
-        contract = by_tenant[tenant_id]
-        facts = FactSignature(
-            subject_known=subject != UNKNOWN_SUBJECT,
-            suppressed=person in gone,
-            contract=contract is not None,
-            basis=policy.term_basis(contract, purpose),
-            shared_adapter=contract is not None and contract.shared_adapter,
-            sharing=sharing,
-            consent=status.get(person),
-        )
-        if facts not in judged:
-            judged[facts] = policy.judge(purpose, facts, as_of)
-        found[person] = judged[facts]
-    return found
-
-
-def read_verdicts(
-    connection: Connection, purpose: Purpose, people: Iterable[Person], as_of: datetime, *, sharing: bool = False
-) -> dict[Person, Verdict]:
-    """The verdicts of a read that hands rows out: as of then, but who is suppressed by now stays out of any past."""
-    wanted = set(people)
-    found = verdicts(connection, purpose, wanted, as_of, sharing=sharing)
+def _only_comply(purpose: Purpose, what: str) -> None:
     if purpose is not Purpose.COMPLY:
-        gone = FactSignature(True, True, False, None, False, sharing, None)  # noqa: FBT003 - a named tuple
-        for person in suppressed(connection, wanted, None):
-            found[person] = policy.judge(purpose, gone, as_of)
-    return found
+        raise PurposeDenied(f"rights: {what} is read for {Purpose.COMPLY} alone, not for {purpose}")
 
 
-def tenant_verdicts(
-    connection: Connection, purpose: Purpose, tenants: Iterable[str], as_of: datetime
-) -> dict[str, Verdict]:
-    """The verdict on what no single person is behind, for each tenant."""
-    held = contracts(connection, sorted(set(tenants)), as_of)
-    return {tenant_id: policy.judge_tenant(purpose, contract, as_of) for tenant_id, contract in held.items()}
+def _event(row: RowMapping) -> ConsentEvent:
+    return ConsentEvent.model_validate({name: row[name] for name in ConsentEvent.model_fields})
 
 
-def contracts(connection: Connection, tenants: Sequence[str], as_of: datetime) -> dict[str, Contract | None]:
-    """Each tenant's contract that holds at ``as_of``."""
-    known: dict[str, list[Contract]] = {tenant_id: [] for tenant_id in tenants}
-    for part in chunks(tenants, dialect.CHUNK):
-        statement = select(ContractRow.body).where(ContractRow.tenant_id.in_(part), ContractRow.recorded_at <= as_of)
-        for body in connection.scalars(statement):
-            contract = Contract.model_validate(body)
-            known[contract.tenant_id].append(contract)
-    return {tenant_id: policy.contract_at(found, as_of) for tenant_id, found in known.items()}
-
-
-def suppressed(connection: Connection, people: Iterable[Person], as_of: datetime | None) -> set[Person]:
-    """Those of ``people`` who are suppressed: since ``as_of`` or earlier, or at all."""
-    found: set[Person] = set()
-    for tenant_id, part in _by_tenant(people):
-        statement = select(SuppressionRow.subject).where(
-            SuppressionRow.tenant_id == tenant_id, SuppressionRow.subject.in_(part)
-        )
-        if as_of is not None:
-            statement = statement.where(SuppressionRow.since <= as_of)
-        found.update((tenant_id, subject) for subject in connection.scalars(statement))
-    return found
-
-
-def consents(
-    connection: Connection, purpose: Purpose, people: Iterable[Person], as_of: datetime
-) -> dict[Person, ConsentStatus]:
-    """Each person's status for the purpose at ``as_of``; no entry for those who never said anything."""
-    row = ConsentEventRow
-    found: dict[Person, ConsentStatus] = {}
-    for tenant_id, part in _by_tenant(people):
-        ranked = (
-            select(
-                row.subject,
-                row.status,
-                row.valid_to,
-                func.row_number()
-                .over(
-                    partition_by=row.subject,
-                    order_by=(
-                        row.valid_from.desc(),
-                        row.recorded_at.desc(),
-                        row.restraint.desc(),
-                        row.valid_to.asc().nulls_last(),
-                    ),
-                )
-                .label("place"),
-            )
-            .where(
-                row.tenant_id == tenant_id,
-                row.purpose == purpose.value,
-                row.subject.in_(part),
-                row.recorded_at <= as_of,
-                row.valid_from <= as_of,
-            )
-            .subquery()
-        )
-        statement = select(ranked.c.subject, ranked.c.status, ranked.c.valid_to).where(ranked.c.place == 1)
-        for subject, status, valid_to in connection.execute(statement):
-            found[tenant_id, subject] = policy.effective_status(ConsentStatus(status), valid_to, as_of)
-    return found
-
-
-def _by_tenant(people: Iterable[Person]) -> Iterable[tuple[str, list[str]]]:
-    groups: dict[str, list[str]] = defaultdict(list)
-    for tenant_id, subject in people:
-        groups[tenant_id].append(subject)
-    for tenant_id in sorted(groups):
-        for part in chunks(sorted(groups[tenant_id]), dialect.CHUNK):
-            yield tenant_id, part
-
-
-__all__ = ["Person", "Rights", "contracts", "read_verdicts", "suppressed", "tenant_verdicts", "verdicts"]
+__all__ = [
+    "Person", "Rights", "Row", "contracts", "of_people", "read_verdicts", "suppressed", "tenant_verdicts", "verdicts",
+]  # fmt: skip

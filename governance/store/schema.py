@@ -9,10 +9,17 @@ from sqlalchemy.orm import Mapper
 
 from governance.errors import StoreError
 from governance.store import (
+    tables_audit,
+    tables_datasets,
     tables_evidence,
     tables_feedback,
+    tables_leak,
     tables_learning,
+    tables_masking,
+    tables_policies,
+    tables_principals,
     tables_releases,
+    tables_reviews,
     tables_rights,
     tables_traces,
     tables_worlds,
@@ -20,10 +27,17 @@ from governance.store import (
 from governance.store.base import Base, TableInfo
 
 MODULES = (
+    tables_audit,
+    tables_datasets,
     tables_evidence,
     tables_feedback,
+    tables_leak,
     tables_learning,
+    tables_masking,
+    tables_policies,
+    tables_principals,
     tables_releases,
+    tables_reviews,
     tables_rights,
     tables_traces,
     tables_worlds,

@@ -30,7 +30,7 @@ class Signals:
         """Signals in [start, end) whose person's data the purpose may use, by (at, id)."""
         row = SignalRow
         statement = (
-            select(row.tenant_id, row.subject, row.body)
+            select(row.tenant_id, row.subject, row.trajectory_id, row.body)
             .where(row.tenant_id.in_(tuple(tenants)), row.at >= start, row.at < end)
             .order_by(row.at, row.id)
         )
@@ -38,10 +38,12 @@ class Signals:
         with self._kit.reading(purpose) as connection:
             self._kit.log_comply(connection, purpose, tenants, "signals")
             found = connection.execute(statement).all()
-            people = {(tenant_id, subject) for tenant_id, subject, _ in found}
-            judged = rights.read_verdicts(connection, purpose, people, self._kit.clock.now(), sharing=sharing)
+            rows = {(tenant_id, subject, run) for tenant_id, subject, run, _ in found}
+            judged = rights.read_verdicts(connection, self._kit, purpose, rows, sharing=sharing)
         return tuple(
-            Signal.model_validate(body) for tenant_id, subject, body in found if judged[tenant_id, subject].allowed
+            Signal.model_validate(body)
+            for tenant_id, subject, run, body in found
+            if judged[tenant_id, subject, run].allowed
         )
 
 

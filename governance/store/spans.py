@@ -53,6 +53,14 @@ class DirtyTrace(NamedTuple):
     trace_id: str
 
 
+class Snapshot(NamedTuple):
+    """A trace as somebody saw it."""
+
+    trace: TraceKey
+    version: int
+    spans: list[AdmittedSpan]
+
+
 class Spans:
     """Spans by trace."""
 
@@ -72,7 +80,6 @@ class Spans:
 
         A span that identifies nobody belongs to the one person whom its trace identifies.
         """
-        now = self._kit.clock.now()
         key = (tenant_id, trace_id)
         with self._kit.reading(purpose) as connection:
             self._kit.log_comply(connection, purpose, [tenant_id], f"trace:{trace_id}")
@@ -81,9 +88,10 @@ class Spans:
             known = {span.subject for span in spans} - {UNKNOWN_SUBJECT}
             heir = known.pop() if len(known) == 1 else UNKNOWN_SUBJECT
             owners = [heir if span.subject == UNKNOWN_SUBJECT else span.subject for span in spans]
-            people = {(tenant_id, subject) for subject in owners}
-            verdicts = rights.read_verdicts(connection, purpose, people, now)
-        return [span for span, owner in zip(spans, owners, strict=True) if verdicts[tenant_id, owner].allowed]
+            run = f"{tenant_id}/{trace_id}"
+            rows = {(tenant_id, subject, run) for subject in owners}
+            verdicts = rights.read_verdicts(connection, self._kit, purpose, rows)
+        return [span for span, owner in zip(spans, owners, strict=True) if verdicts[tenant_id, owner, run].allowed]
 
     def people(self, tenant_id: str, trace_ids: Iterable[str]) -> dict[str, str]:
         """Trace id to the one person whom its stored spans identify; no entry where they identify none or several."""
@@ -166,6 +174,52 @@ class Spans:
         release.tidy(connection, self._kit, [trace])
         return len(made)
 
+    def tenants(self) -> list[str]:
+        """The tenants of which the store holds spans."""
+        with self._kit.db.read() as connection:
+            return list(connection.scalars(select(SpansRow.tenant_id).distinct().order_by(SpansRow.tenant_id)))
+
+    def masked_otherwise(self, tenant_id: str, version: str) -> dict[str, list[str]]:
+        """The other versions under which spans of the tenant were masked, each with its traces."""
+        row = SpansRow
+        statement = (
+            select(row.masked_under, row.trace_id)
+            .where(row.tenant_id == tenant_id, row.masked_under != version)
+            .distinct()
+            .order_by(row.masked_under, row.trace_id)
+        )
+        found: dict[str, list[str]] = {}
+        with self._kit.db.read() as connection:
+            for masked_under, trace_id in connection.execute(statement):
+                found.setdefault(masked_under, []).append(trace_id)
+        return found
+
+    def snapshot(self, trace: TraceKey) -> Snapshot:
+        """A trace as it is now. Its spans go to masking, and back by ``replace``."""
+        with self._kit.db.read() as connection:
+            found = held_traces(connection, Words(connection, self._kit), [trace]).get(trace)
+            return Snapshot(trace, _version(connection, trace), [] if found is None else found.spans())
+
+    def replace(self, seen: Snapshot, spans: Sequence[AdmittedSpan], assemble: Assemble) -> bool:
+        """Put spans in the place of those that they were made of, and make again what follows from the trace.
+
+        False, and nothing done, when the trace changed since it was seen.
+        """
+        return self._kit.db.run(lambda connection: self._replace(connection, seen, spans, assemble))
+
+    def _replace(
+        self, connection: Connection, seen: Snapshot, spans: Sequence[AdmittedSpan], assemble: Assemble
+    ) -> bool:
+        dialect.lock_names(connection, [f"trace:{seen.trace[0]}/{seen.trace[1]}"])
+        if _version(connection, seen.trace) != seen.version:
+            return False
+        words = Words(connection, self._kit)
+        held = held_traces(connection, words, [seen.trace])
+        for one in held.values():
+            one.replace(spans)
+        self._write(connection, words, held, assemble)
+        return True
+
     def touch(self, traces: Iterable[TraceKey]) -> None:
         """Something that belongs to the traces changed: they are dirty, those that there are."""
         wanted = list(traces)
@@ -180,6 +234,11 @@ class Spans:
         ]
         dialect.insert_new(connection, TraceVersionRow, rows)
         bump(connection, wanted)
+
+
+def _version(connection: Connection, trace: TraceKey) -> int:
+    row = TraceVersionRow
+    return connection.scalar(select(row.version).where(row.tenant_id == trace[0], row.trace_id == trace[1])) or 0
 
 
 def bump(connection: Connection, traces: Iterable[TraceKey]) -> None:

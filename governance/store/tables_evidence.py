@@ -1,4 +1,4 @@
-"""Tables of evidence: ledger, drained segments, audit, lineage, cycles, steps, erasure reports, quarantine."""
+"""Tables of evidence: ledger, drained segments, lineage, cycles, steps, erasure reports, quarantine."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ class LedgerRow(Base):
     received: Mapped[int]
     withheld: Mapped[int]
     fates: Mapped[Any] = mapped_column(Json)
+    findings: Mapped[Any] = mapped_column(Json, server_default="{}")
     expires_at: Mapped[datetime] = mapped_column(Utc, index=True)
 
 
@@ -37,23 +38,6 @@ class SegmentRow(Base):
     segment_id: Mapped[str] = mapped_column(primary_key=True)
     finished_at: Mapped[datetime] = mapped_column(Utc)
     expires_at: Mapped[datetime] = mapped_column(Utc, index=True)
-
-
-class AuditRow(Base):
-    """An audit event in its tenant's hash chain."""
-
-    __tablename__ = "audit_events"
-    __table_args__ = (Index(None, "id", unique=True),)
-    retention_class = RetentionClass.EVIDENCE
-    subject_path = "none: names acts and artifacts; a person is never its target"
-    no_expiry = "a hash chain cannot lose a link"
-    tenant_id: Mapped[str] = mapped_column(primary_key=True)
-    position: Mapped[int] = mapped_column(primary_key=True)
-    id: Mapped[str]
-    at: Mapped[datetime] = mapped_column(Utc)
-    body: Mapped[Any] = mapped_column(Json)
-    chain: Mapped[str]
-    """SHA-256 over the previous link and this event's digest."""
 
 
 class LineageRow(Base):
@@ -111,8 +95,21 @@ class ErasureRow(Base):
     body: Mapped[Any] = mapped_column(Json)
 
 
+class ErasureNoteRow(Base):
+    """What an erasure under way did in one place."""
+
+    __tablename__ = "erasure_notes"
+    retention_class = RetentionClass.EVIDENCE
+    subject_path = "none: ids of what is deleted; gone when the certificate says it"
+    no_expiry = "goes with the certificate of its request"
+    request_id: Mapped[str] = mapped_column(primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    place: Mapped[str]
+    artifacts: Mapped[Any] = mapped_column(Json)
+
+
 class QuarantineRow(Base):
-    """A record that masking could not read, sealed."""
+    """A record that masking could not read, or that a person must judge, sealed."""
 
     __tablename__ = "quarantine"
     retention_class = RetentionClass.SPOOL
@@ -121,6 +118,8 @@ class QuarantineRow(Base):
     tenant_id: Mapped[str]
     sealed: Mapped[bytes]
     reason: Mapped[str]
+    types: Mapped[str | None]
+    """The special categories in it, with spaces between them."""
     expires_at: Mapped[datetime] = mapped_column(Utc, index=True)
     day: Mapped[str]
     spans: Mapped[int]

@@ -35,8 +35,11 @@ class ReleaseRow(Base):
     digest: Mapped[str] = mapped_column(primary_key=True)
     parent: Mapped[str | None]
     reason: Mapped[str]
+    made_by: Mapped[str | None]
+    """A principal's name; none where it was not recorded."""
     adapter_digest: Mapped[str | None] = mapped_column(index=True)
     tainted_reason: Mapped[str | None]
+    suspended_reason: Mapped[str | None]
     recorded_at: Mapped[datetime] = mapped_column(Utc)
     body: Mapped[Any] = mapped_column(Json)
     expires_at: Mapped[datetime] = mapped_column(Utc, index=True)

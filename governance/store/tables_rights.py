@@ -1,4 +1,4 @@
-"""Tables of rights: contracts, consent events, suppressions. Append-only and bitemporal."""
+"""Tables of rights: contracts, consent events, facts, suppressions. Append-only and bitemporal."""
 
 from __future__ import annotations
 
@@ -47,6 +47,29 @@ class ConsentEventRow(Base):
     actor: Mapped[str]
 
 
+class RightsFactRow(Base):
+    """What else decides verdicts about a run, a person, or everybody of a tenant."""
+
+    __tablename__ = "rights_facts"
+    __table_args__ = (Index(None, "tenant_id", "subject"),)
+    retention_class = RetentionClass.EVIDENCE
+    subject_path = "subject"
+    no_expiry = "what forbids a use forbids it for good; facts about a person leave with them"
+    id: Mapped[str] = mapped_column(primary_key=True)
+    tenant_id: Mapped[str]
+    kind: Mapped[str]
+    subject: Mapped[str | None]
+    trajectory_id: Mapped[str | None]
+    purpose: Mapped[str | None]
+    value: Mapped[str]
+    reason: Mapped[str]
+    valid_from: Mapped[datetime] = mapped_column(Utc)
+    valid_to: Mapped[datetime | None] = mapped_column(Utc)
+    recorded_at: Mapped[datetime] = mapped_column(Utc)
+    supersedes: Mapped[str | None]
+    actor: Mapped[str]
+
+
 class SuppressionRow(Base):
     """Keeps an erased person from coming back in."""
 
@@ -58,3 +81,22 @@ class SuppressionRow(Base):
     subject: Mapped[str] = mapped_column(primary_key=True)
     since: Mapped[datetime] = mapped_column(Utc)
     request_id: Mapped[str]
+
+
+class RightsRequestRow(Base):
+    """What a person asked for, until when it is due, and what came of it."""
+
+    __tablename__ = "rights_requests"
+    __table_args__ = (Index(None, "tenant_id", "subject"),)
+    retention_class = RetentionClass.EVIDENCE
+    subject_path = "subject"
+    id: Mapped[str] = mapped_column(primary_key=True)
+    tenant_id: Mapped[str]
+    subject: Mapped[str]
+    kind: Mapped[str]
+    requested_at: Mapped[datetime] = mapped_column(Utc)
+    due_at: Mapped[datetime] = mapped_column(Utc, index=True)
+    actor: Mapped[str]
+    closed_at: Mapped[datetime | None] = mapped_column(Utc)
+    outcome: Mapped[str]
+    expires_at: Mapped[datetime] = mapped_column(Utc, index=True)

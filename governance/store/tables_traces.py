@@ -60,7 +60,7 @@ class SpansRow(Base):
     """Some spans of one trace and one person, their words replaced by references to blocks."""
 
     __tablename__ = "spans"
-    __table_args__ = (Index(None, "tenant_id", "subject"),)
+    __table_args__ = (Index(None, "tenant_id", "subject"), Index(None, "tenant_id", "masked_under", "trace_id"))
     retention_class = RetentionClass.CONTENT
     subject_path = "subject"
     tenant_id: Mapped[str] = mapped_column(primary_key=True)
@@ -69,6 +69,8 @@ class SpansRow(Base):
     subject: Mapped[str]
     size: Mapped[int]
     """How many spans."""
+    masked_under: Mapped[str]
+    """The version of the masking policy that its spans were masked under; empty where it is not one."""
     body: Mapped[Any] = mapped_column(Packed)
     expires_at: Mapped[datetime] = mapped_column(Utc, index=True)
 

@@ -22,6 +22,8 @@ class WorldRow(Base):
     tenant_id: Mapped[str] = mapped_column(primary_key=True)
     masked_digest: Mapped[str] = mapped_column(primary_key=True)
     source_digest: Mapped[str]
+    epoch: Mapped[str]
+    """Of the surrogate key under which it was masked; empty where that was not recorded."""
     at: Mapped[datetime] = mapped_column(Utc)
     body: Mapped[Any] = mapped_column(Json)
     expires_at: Mapped[datetime] = mapped_column(Utc, index=True)

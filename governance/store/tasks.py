@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy import Connection, select
 
@@ -12,9 +13,10 @@ from governance.records.dataset import Exclusion
 from governance.records.lineage import LineageEdge, NodeKind
 from governance.records.rights import Purpose
 from governance.records.task import Split, Task
-from governance.store import dialect, lineage, rights
+from governance.store import dialect, lineage, rights, verdicts
 from governance.store.kit import Kit
 from governance.store.lineage import edge, node
+from governance.store.people import Person
 from governance.store.tables_learning import TaskRow
 
 
@@ -41,10 +43,11 @@ class Tasks:
             tenants = {tenant_id for tenant_id, _ in people}
             self._kit.log_comply(connection, purpose, tenants, f"tasks:{cycle_id}")
             sharing = purpose is Purpose.TRAIN_WEIGHTS and len(tenants) > 1
-            judged = rights.read_verdicts(connection, purpose, people, self._kit.clock.now(), sharing=sharing)
+            rows = {row for tenant_id, subject, body in found for row in _rows(tenant_id, subject, body)}
+            judged = rights.read_verdicts(connection, self._kit, purpose, rows, sharing=sharing)
         tasks, excluded = [], []
         for tenant_id, subject, body in found:
-            verdict = judged[tenant_id, subject]
+            verdict = verdicts.strictest(judged[row] for row in _rows(tenant_id, subject, body))
             if verdict.allowed:
                 tasks.append(Task.model_validate(body))
             else:
@@ -67,9 +70,9 @@ class Tasks:
             found = connection.execute(statement).first()
             if found is None:
                 raise NotFound(f"store: no task {digest}")
-            person = (found.tenant_id, found.subject)
+            rows = _rows(found.tenant_id, found.subject, found.body)
             self._kit.log_comply(connection, purpose, [found.tenant_id], f"task:{digest}")
-            verdict = rights.read_verdicts(connection, purpose, [person], self._kit.clock.now())[person]
+            verdict = verdicts.strictest(rights.read_verdicts(connection, self._kit, purpose, rows).values())
         if not verdict.allowed:
             raise PurposeDenied(f"store: task {digest}: {purpose.value}: {verdict.reasons[0].value}")
         return Task.model_validate(found.body)
@@ -100,3 +103,14 @@ class Tasks:
             edges.append(edge(me, node(NodeKind.WORLD, task.world_digest)))
         dialect.insert_new(connection, TaskRow, rows)
         lineage.add(connection, edges)
+
+
+def _rows(tenant_id: str, subject: str, body: dict[str, Any]) -> list[rights.Row]:
+    """The runs that a task was made from, as rows that rights are about."""
+    return [(tenant_id, subject, run) for run in body["sources"] or [""]]
+
+
+def rows_of(connection: Connection, digest: str, person: Person) -> list[rights.Row]:
+    """What rights are asked about for a task that may be gone: its runs, else its person."""
+    body = connection.scalar(select(TaskRow.body).where(TaskRow.digest == digest).limit(1))
+    return _rows(*person, body or {"sources": []})

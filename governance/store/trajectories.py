@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -12,14 +13,16 @@ from governance.errors import NotFound, PurposeDenied
 from governance.records.admissible import Admissible
 from governance.records.dataset import Exclusion
 from governance.records.outline import RunOutline
-from governance.records.rights import Purpose
-from governance.records.trajectory import Trajectory
+from governance.records.rights import Purpose, Verdict
+from governance.records.rights_policy import RightsPolicy
+from governance.records.trajectory import UNKNOWN_SUBJECT, Trajectory
 from governance.store import dialect, release, rights
 from governance.store.blocks import Words, by_tenant
 from governance.store.chunks import chunks
 from governance.store.codec import needs_of, read_outline, read_run, words_of_run, write_run
 from governance.store.kit import Kit
 from governance.store.tables_traces import SpansRow, TrajectoryRow
+from governance.store.verdicts import Bench
 
 UPDATED = ("trace_id", "session_id", "subject", "started_at", "body")
 
@@ -63,9 +66,8 @@ class Trajectories:
                 raise NotFound(f"store: no trajectory {trajectory_id}")
             tenant_id, trace_id, subject, body = found
             self._kit.log_comply(connection, purpose, [tenant_id], f"trajectory:{trajectory_id}")
-            verdict = rights.read_verdicts(connection, purpose, [(tenant_id, subject)], self._kit.clock.now())[
-                tenant_id, subject
-            ]
+            asked = (tenant_id, subject, trajectory_id)
+            verdict = rights.read_verdicts(connection, self._kit, purpose, [asked])[asked]
             if not verdict.allowed:
                 raise PurposeDenied(f"store: trajectory {trajectory_id}: {purpose.value}: {verdict.reasons[0].value}")
             return _hydrate(connection, self._kit, {trajectory_id: (tenant_id, trace_id, body)})[0]
@@ -82,7 +84,6 @@ class Trajectories:
 
         For weights that several tenants will use, each tenant's contract must allow the sharing.
         """
-        moment = as_of or self._kit.clock.now()
         sharing = purpose is Purpose.TRAIN_WEIGHTS and len(set(tenants)) > 1
         row = TrajectoryRow
         statement = (
@@ -93,9 +94,9 @@ class Trajectories:
         with self._kit.reading(purpose) as connection:
             self._kit.log_comply(connection, purpose, tenants, "trajectories")
             found = connection.execute(statement).all()
-            people = {(tenant_id, subject) for _, tenant_id, subject in found}
-            judged = rights.read_verdicts(connection, purpose, people, moment, sharing=sharing)
-            verdicts = {id_: judged[tenant_id, subject] for id_, tenant_id, subject in found}
+            asked = {id_: (tenant_id, subject, id_) for id_, tenant_id, subject in found}
+            judged = rights.read_verdicts(connection, self._kit, purpose, asked.values(), as_of=as_of, sharing=sharing)
+            verdicts = {id_: judged[one] for id_, one in asked.items()}
             rows = _read(connection, self._kit, [id_ for id_, _, _ in found if verdicts[id_].allowed])
         excluded = tuple(
             Exclusion(tenant_id=tenant_id, trajectory_id=id_, reason=verdicts[id_].reasons[0].value)
@@ -103,6 +104,58 @@ class Trajectories:
             if not verdicts[id_].allowed
         )
         return Admissible(rows, excluded, verdicts)
+
+    def some(self, ids: Sequence[str], purpose: Purpose) -> tuple[Trajectory, ...]:
+        """Those of the trajectories that are there and that the purpose may use now."""
+        row = TrajectoryRow
+        with self._kit.reading(purpose) as connection:
+            found = [
+                tuple(one)
+                for part in chunks(ids, dialect.CHUNK)
+                for one in connection.execute(select(row.id, row.tenant_id, row.subject).where(row.id.in_(part)))
+            ]
+            asked = {id_: (tenant_id, subject, id_) for id_, tenant_id, subject in found}
+            self._kit.log_comply(connection, purpose, {tenant_id for _, tenant_id, _ in found}, "trajectories")
+            judged = rights.read_verdicts(connection, self._kit, purpose, asked.values())
+            allowed = [id_ for id_, row_ in asked.items() if judged[row_].allowed]
+            return _read(connection, self._kit, allowed)
+
+    def verdicts(
+        self,
+        purpose: Purpose,
+        tenants: Sequence[str],
+        start: datetime,
+        end: datetime,
+        *,
+        as_of: datetime | None = None,
+        policy: RightsPolicy | None = None,
+    ) -> dict[str, Verdict]:
+        """The verdict on each trajectory that started in [start, end), without reading any.
+
+        ``policy`` asks what another policy than the one in force would say.
+        """
+        kit = self._kit if policy is None else replace(self._kit, policy=policy)
+        row, moment = TrajectoryRow, as_of or self._kit.clock.now()
+        statement = select(row.tenant_id, row.subject, row.id).where(
+            row.tenant_id.in_(tuple(tenants)), row.started_at >= start, row.started_at < end
+        )
+        sharing = purpose is Purpose.TRAIN_WEIGHTS and len(set(tenants)) > 1
+        with self._kit.db.read() as connection:
+            found: list[Any] = list(connection.execute(statement))
+            people = {(tenant_id, subject) for tenant_id, subject, _ in found}
+            return Bench(connection, kit, purpose, people, moment, sharing=sharing).of_runs(found)
+
+    def people(self, tenant_id: str) -> int:
+        """How many people the tenant's runs are of."""
+        row = TrajectoryRow
+        known = (row.tenant_id == tenant_id, row.subject != UNKNOWN_SUBJECT)
+        with self._kit.db.read() as connection:
+            return connection.scalar(select(func.count(row.subject.distinct())).where(*known)) or 0
+
+    def subjects(self, ids: Iterable[str]) -> dict[str, tuple[str, str]]:
+        """Trajectory id to (tenant, subject), for those that are stored; nothing of what was said."""
+        with self._kit.db.read() as connection:
+            return subjects_of(connection, ids)
 
     def outlines(self, purpose: Purpose, tenant_id: str, most: int) -> tuple[RunOutline, ...]:
         """The tenant's newest runs that the purpose may use, without their words; the newest last."""
@@ -116,10 +169,10 @@ class Trajectories:
         with self._kit.reading(purpose) as connection:
             self._kit.log_comply(connection, purpose, [tenant_id], "outlines")
             found = connection.execute(statement).all()
-            people = {(tenant_id, subject) for _, subject, _ in found}
-            judged = rights.read_verdicts(connection, purpose, people, self._kit.clock.now())
+            rows = {(tenant_id, subject, id_) for id_, subject, _ in found}
+            judged = rights.read_verdicts(connection, self._kit, purpose, rows)
         return tuple(
-            read_outline(id_, body) for id_, subject, body in reversed(found) if judged[tenant_id, subject].allowed
+            read_outline(id_, body) for id_, subject, body in reversed(found) if judged[tenant_id, subject, id_].allowed
         )
 
 

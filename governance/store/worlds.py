@@ -2,7 +2,9 @@
 
 A snapshot is named by its digest and never changed in place. When a person leaves, a snapshot without their rows takes
 its place under the same source digest; the old digest leads to the new snapshot, so tasks of other people stay
-runnable. A read leaves out the rows of people whose data may not be used for its purpose.
+runnable. So it does when the surrogate key was rotated: the snapshot that is masked under the new key takes the source
+digest, and tasks keep the old one by its masked digest. A read leaves out the rows of people whose data may not be used
+for its purpose.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from governance.errors import NotFound, PurposeDenied
 from governance.records.rights import Purpose
 from governance.records.world import World, WorldRef, WorldSubject
 from governance.store import dialect, rights
+from governance.store.chunks import chunks
 from governance.store.kit import Kit
+from governance.store.tables_learning import GradeRow, TaskRow
 from governance.store.tables_worlds import WorldRow, WorldSubjectRow, WorldSuccessorRow
 
 RowName = tuple[str, str, str]
@@ -52,19 +56,19 @@ class Worlds:
                 raise NotFound(f"store: no world {masked_digest}")
             tenant_id, digest, body = found
             self._kit.log_comply(connection, purpose, [tenant_id], f"world:{masked_digest}")
-            verdict = rights.tenant_verdicts(connection, purpose, [tenant_id], now)[tenant_id]
+            verdict = rights.tenant_verdicts(connection, self._kit, purpose, [tenant_id], now)[tenant_id]
             if not verdict.allowed:
                 raise PurposeDenied(f"store: world {masked_digest}: {purpose.value}: {verdict.reasons[0].value}")
             index = subjects_of(connection, tenant_id, digest)
-            people = {(tenant_id, entry.subject) for entry in index}
-            judged = rights.read_verdicts(connection, purpose, people, now)
-        denied = [entry for entry in index if not judged[tenant_id, entry.subject].allowed]
+            people = rights.of_people((tenant_id, entry.subject) for entry in index)
+            judged = rights.read_verdicts(connection, self._kit, purpose, people, as_of=now)
+        denied = [entry for entry in index if not judged[tenant_id, entry.subject, ""].allowed]
         return without(World.model_validate(body), denied)
 
     def by_source(self, tenant_id: str, source_digest: str) -> WorldRef | None:
         """The snapshot that stands for what the company's app reported."""
         row = WorldRow
-        statement = select(row.tenant_id, row.source_digest, row.masked_digest, row.at).where(
+        statement = select(row.tenant_id, row.source_digest, row.masked_digest, row.at, row.epoch).where(
             row.tenant_id == tenant_id, row.source_digest == source_digest
         )
         with self._kit.db.read() as connection:
@@ -75,18 +79,34 @@ class Worlds:
         """A tenant's snapshots, by (at, masked digest)."""
         row = WorldRow
         statement = (
-            select(row.tenant_id, row.source_digest, row.masked_digest, row.at)
+            select(row.tenant_id, row.source_digest, row.masked_digest, row.at, row.epoch)
             .where(row.tenant_id == tenant_id)
             .order_by(row.at, row.masked_digest)
         )
         with self._kit.db.read() as connection:
             return tuple(WorldRef.model_validate(dict(found)) for found in connection.execute(statement).mappings())
 
+    def withdraw(self, tenant_id: str, digests: Iterable[str], tasks: Iterable[str]) -> None:
+        """Worlds that may not be used go, with the tasks on them and the grades of those; lineage keeps their names."""
+        world, task, grade = WorldRow, TaskRow, GradeRow
+        with self._kit.db.write() as connection:
+            for part in chunks(sorted(digests), dialect.CHUNK):
+                gone = (world.tenant_id == tenant_id, world.masked_digest.in_(part))
+                connection.execute(delete(world).where(*gone))
+            for part in chunks(sorted(tasks), dialect.CHUNK):
+                connection.execute(delete(task).where(task.tenant_id == tenant_id, task.digest.in_(part)))
+                connection.execute(delete(grade).where(grade.tenant_id == tenant_id, grade.task_digest.in_(part)))
+
     def _put(self, connection: Connection, ref: WorldRef, world: World, subjects: Sequence[WorldSubject]) -> WorldRef:
         dialect.lock_names(connection, [f"world:{ref.tenant_id}/{ref.source_digest}"])
         standing = self.by_source(ref.tenant_id, ref.source_digest)
-        if standing is not None:
+        if standing is not None and standing.epoch in {ref.epoch, ""}:
             return standing
+        if standing is not None:  # of a key that was rotated: its tasks keep it, and nothing new finds it
+            row = WorldRow
+            mine = (row.tenant_id == ref.tenant_id, row.source_digest == ref.source_digest)
+            former = f"epoch:{standing.epoch}:{ref.source_digest}"
+            connection.execute(update(row).where(*mine).values(source_digest=former))
         gone = rights.suppressed(connection, {(ref.tenant_id, entry.subject) for entry in subjects}, None)
         out = [entry for entry in subjects if (ref.tenant_id, entry.subject) in gone]
         stored, index = (without(world, out), remaining(subjects, out)) if out else (world, subjects)
@@ -161,7 +181,9 @@ def remove_subject(connection: Connection, kit: Kit, tenant_id: str, subject: st
 
 def _replace(connection: Connection, kit: Kit, tenant_id: str, old: str, subject: str) -> str:
     mine = (WorldRow.tenant_id == tenant_id, WorldRow.masked_digest == old)
-    held = connection.execute(select(WorldRow.source_digest, WorldRow.at, WorldRow.body).where(*mine)).one()
+    held = connection.execute(
+        select(WorldRow.source_digest, WorldRow.at, WorldRow.body, WorldRow.epoch).where(*mine)
+    ).one()
     index = subjects_of(connection, tenant_id, old)
     out = [entry for entry in index if entry.subject == subject]
     world = without(World.model_validate(held.body), out)
@@ -176,7 +198,7 @@ def _replace(connection: Connection, kit: Kit, tenant_id: str, old: str, subject
     )
     if twin is None:
         connection.execute(update(WorldRow).where(*mine).values(source_digest=f"superseded:{old}"))
-        ref = WorldRef(tenant_id=tenant_id, source_digest=source, masked_digest=new, at=at)
+        ref = WorldRef(tenant_id=tenant_id, source_digest=source, masked_digest=new, at=at, epoch=held.epoch)
         insert(connection, kit, ref, world, remaining(index, out))
     successor = WorldSuccessorRow
     led_here = (successor.tenant_id == tenant_id, successor.successor == old)

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterable
-from operator import is_
 from typing import Any, NamedTuple
 
+from governance.grown import begins
 from governance.records.message import Message, Part, Role, TextPart, ToolCallPart, ToolResultPart
 
 
@@ -47,6 +47,8 @@ class History(NamedTuple):
 
     atoms: list[Atom]
     symbols: list[int]
+    system: int | None = None
+    """A number for the instructions in it; None where there are none."""
 
 
 def runs(atoms: Iterable[Atom]) -> list[int]:
@@ -69,18 +71,26 @@ class Atoms:
         self._messages: dict[int, tuple[Message, tuple[Atom, ...]]] = {}
         """By identity; each message is held here, or a later one could be made in its place and taken for it."""
         self._same: dict[Hashable, tuple[Message, tuple[Atom, ...]]] = {}
-        """The latest message of one part by its text or its call's id: most messages are it again."""
-        self._last: tuple[tuple[Message, ...], History] = (), History([], [])
+        """The latest message of one call or answer by its id: most of that id are it again."""
+        self._last: tuple[tuple[Message, ...], History, tuple[str, ...]] = (), History([], []), ()
+        """The latest history, what it says, and its instructions."""
 
     def history(self, messages: tuple[Message, ...]) -> History:
         """What the messages say. Most histories begin with the one before: of those only the end is looked at."""
-        last, held = self._last
+        last, held, system = self._last
         size = len(last)
-        if size > len(messages) or not all(map(is_, last, messages)):
-            size, held = 0, History([], [])
-        new = [atom for message in messages[size:] for atom in self.of(message)]
-        made = History(held.atoms + new, held.symbols + [atom.symbol for atom in new]) if new else held
-        self._last = messages, made
+        if not begins(messages, last):
+            size, held, system = 0, History([], []), ()
+        if size == len(messages):
+            return held
+        new: list[Atom] = []
+        for message in messages[size:]:
+            if message.role is Role.SYSTEM:
+                system = (*system, message.text)
+            new += self.of(message)
+        number = self._number(("system", system)) if system else None
+        made = History(held.atoms + new, held.symbols + [atom.symbol for atom in new], number)
+        self._last = messages, made, system
         return made
 
     def of(self, message: Message) -> tuple[Atom, ...]:
@@ -95,18 +105,22 @@ class Atoms:
         if len(message.parts) != 1:
             return self._read(message)
         part = message.parts[0]
-        key = (message.role, part.text) if isinstance(part, TextPart) else (message.role, part.type, part.id)
+        if isinstance(part, TextPart):
+            return self._text(message, part.text.strip())
+        key = (message.role, part.type, part.id)
         before = self._same.get(key)
-        if before is not None and (isinstance(part, TextPart) or part == before[0].parts[0]):
+        if before is not None and part == before[0].parts[0]:
             return before[1]
         atoms = self._read(message)
         self._same[key] = message, atoms
         return atoms
 
-    def system(self, messages: Iterable[Message]) -> int | None:
-        """A number for the instructions among the messages; None where there are none."""
-        texts = tuple(message.text for message in messages if message.role is Role.SYSTEM)
-        return self._number(("system", texts)) if texts else None
+    def _text(self, message: Message, said: str) -> tuple[Atom, ...]:
+        """The atoms of one text: what ``_read`` gives of it."""
+        if not said or message.role is Role.SYSTEM:
+            return ()
+        symbol = self._number((message.role, said))
+        return (Atom(symbol, symbol, message.role, message.parts, message),)
 
     def _number(self, key: Hashable) -> int:
         return self._symbols.setdefault(key, len(self._symbols))
@@ -116,24 +130,25 @@ class Atoms:
             return ()
         groups = _groups(message)
         if len(groups) == 1:
-            atom = self._atom(message.role, groups[0])
-            return (atom._replace(whole=message) if atom.role is message.role else atom,)
+            return (self._atom(message.role, groups[0], message),)
         asks = any(isinstance(part, ToolCallPart) for part in message.parts)
         atoms = (self._atom(message.role, group) for group in groups)
         return tuple(atom._replace(first=number == 0, asks=asks) for number, atom in enumerate(atoms))
 
-    def _atom(self, role: Role, parts: tuple[Part, ...]) -> Atom:
+    def _atom(self, role: Role, parts: tuple[Part, ...], message: Message | None = None) -> Atom:
+        """An atom of a message, which is given where it has no other."""
         first = parts[0]
         if isinstance(first, ToolCallPart):
             symbol = self._number((role, "call", first.name, frozen(first.arguments)))
             loose = self._number(("call", first.id)) if first.id else symbol
-            return Atom(symbol, loose, role, parts, asks=True)
+            return Atom(symbol, loose, role, parts, message, asks=True)
         if isinstance(first, ToolResultPart):
             symbol = self._number(("result", frozen(first.response)))
-            return Atom(symbol, self._number(("result", first.id)) if first.id else symbol, Role.TOOL, parts)
+            whole = message if role is Role.TOOL else None
+            return Atom(symbol, self._number(("result", first.id)) if first.id else symbol, Role.TOOL, parts, whole)
         said = "\n".join(part.text for part in parts if isinstance(part, TextPart)).strip()
         symbol = self._number((role, said))
-        return Atom(symbol, symbol, role, parts)
+        return Atom(symbol, symbol, role, parts, message)
 
 
 def _groups(message: Message) -> list[tuple[Part, ...]]:

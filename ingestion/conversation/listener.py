@@ -17,7 +17,7 @@ from governance.records.content import AdmittedSpan
 from governance.records.message import Role
 from governance.records.trajectory import Actor
 from ingestion.actors import actor, is_human
-from ingestion.conversation.atoms import Atom, Atoms, History, runs
+from ingestion.conversation.atoms import Atoms, History, runs
 from ingestion.conversation.scopes import CHAT, Scope, Scopes, settle
 from ingestion.conversation.telling import Moment, moments, speakers
 from ingestion.conversation.thread import Entry, Heard, Thread
@@ -75,27 +75,25 @@ class Listener:
                 self._places[item.span.span_id] = scope.thread, len(scope.thread.entries)
             return
         thread = settle(scope, pieces)
-        repeats = not is_prompt(item.span.name)
-        if self._is_chat(item):
+        repeats, chats = not is_prompt(item.span.name), self._is_chat(item)
+        if chats:
             self._told(item, history)
-            thread, scope, repeats = self._called(item, scope, thread, pieces)
+            thread, scope, repeats = self._called(item, scope, thread, history)
         elif not is_human(item):
             scope.states = scope.states or any(piece.role is Role.USER for piece in pieces)
         heard = Heard(
             span_id=item.span.span_id,
             at=moment.at,
             history=history,
-            stated=not self._is_chat(item),
+            stated=not chats,
             repeats=repeats,
             customers=scope.customers,
         )
         self._places[item.span.span_id] = thread, thread.hear(heard)
 
-    def _called(
-        self, item: AdmittedSpan, scope: Scope, thread: Thread, pieces: list[Atom]
-    ) -> tuple[Thread, Scope, bool]:
+    def _called(self, item: AdmittedSpan, scope: Scope, thread: Thread, history: History) -> tuple[Thread, Scope, bool]:
         """Where a model's call belongs, and whether it repeats what was said."""
-        system = None if item.content is None else self._atoms.system(item.content.input)
+        pieces, system = history.atoms, history.system
         strange = bool(thread.entries) and not thread.continues(pieces)
         if strange and scope.chats and system is not None and scope.systems and system not in scope.systems:
             helper = Scope(item.span.span_id, scope, apart=True)
@@ -155,7 +153,9 @@ def _same_call(first: AdmittedSpan, second: AdmittedSpan) -> bool:
 
 
 def _speaks(role: Role, speaker: Actor) -> Actor:
-    return {Role.USER: Actor.CUSTOMER, Role.TOOL: Actor.TOOL}.get(role, speaker)
+    if role is Role.USER:
+        return Actor.CUSTOMER
+    return Actor.TOOL if role is Role.TOOL else speaker
 
 
 def _inner(tree: Tree, spoken: list[AdmittedSpan]) -> dict[str, frozenset[str]]:

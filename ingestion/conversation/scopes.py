@@ -60,10 +60,16 @@ class Scopes:
         self._tree = tree
         self._root = None if tree.root is None else tree.root.span.span_id
         self._under: dict[str, Scope] = {}
+        self._of: dict[str, Scope] = {}
 
     def of(self, item: AdmittedSpan) -> Scope:
         """The scope in which a span speaks: an agent in its own."""
-        return self.under(item.span.span_id) if self._tree.operation(item.span.span_id) == AGENT else self.around(item)
+        span_id = item.span.span_id
+        found = self._of.get(span_id)
+        if found is None:
+            own = self._tree.operation(span_id) == AGENT
+            found = self._of[span_id] = self.under(span_id) if own else self.around(item)
+        return found
 
     def around(self, item: AdmittedSpan) -> Scope:
         """The scope in which a span stands."""

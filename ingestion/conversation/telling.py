@@ -48,7 +48,7 @@ def _talks(item: AdmittedSpan) -> bool:
 
 def moments(tree: Tree, spoken: list[AdmittedSpan]) -> Iterator[Moment]:
     """Every hearing and saying, in order."""
-    depths = {item.span.span_id: tree.depth(item.span.span_id) for item in spoken}
+    depths = tree.depths
     ends = _ends(tree, spoken)
     waiting: list[tuple[int, int, str, AdmittedSpan]] = []
     for item in sorted(spoken, key=lambda one: (one.span.start_unix_nano, depths[one.span.span_id], one.span.span_id)):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from governance.records.message import Role, ToolCallPart
 from governance.records.trajectory import Actor
@@ -43,8 +43,7 @@ class Entry:
     """Not heard by a model: what the customer wrote, as the app has it."""
 
 
-@dataclass(frozen=True)
-class Heard:
+class Heard(NamedTuple):
     """A history that a span was given."""
 
     span_id: str
@@ -86,7 +85,7 @@ class Thread:
 
     def hear(self, heard: Heard) -> int:
         """Add what is new in a history; where in the thread what is said next may stand already."""
-        pieces, given = heard.history
+        pieces, given, _ = heard.history
         first = not self.begun
         self.begun = self.begun or not heard.stated
         if not self.entries:
@@ -181,7 +180,9 @@ class Thread:
         self._known.add(entry.atom.symbol)
 
     def _actor(self, role: Role) -> Actor:
-        return {Role.USER: self._asked_by, Role.TOOL: Actor.TOOL}.get(role, Actor.AGENT)
+        if role is Role.USER:
+            return self._asked_by
+        return Actor.TOOL if role is Role.TOOL else Actor.AGENT
 
     def _question(self, pieces: list[Atom]) -> int | None:
         """Which piece holds, among other words, what the customer wrote as the app states it."""

@@ -59,7 +59,7 @@ _SINGLE: Final = ("tool_name", "tool_call_id", "tool_arguments", "tool_result")
 
 def read(span: Span) -> SpanContent:
     """Everything that somebody said in the span, or that a tool was given or gave back."""
-    readings = [one for one in (dialect.read(span) for dialect in _speaking(span)) if one is not NOTHING]
+    readings = [one for dialect in _speaking(span) if (one := dialect.read(span)) is not NOTHING]
     if not readings:
         return NOTHING
     if len(readings) == 1 and readings[0].operation != EXECUTE_TOOL:
@@ -83,10 +83,7 @@ def read(span: Span) -> SpanContent:
 def _alone(reading: SpanContent) -> SpanContent:
     """The one reading of a span that runs no tool."""
     output = beyond(reading.input, reading.output)
-    usage = whole_usage([reading.usage])
-    if output is reading.output and usage == reading.usage:
-        return reading
-    return reading.model_copy(update={"output": output, "usage": usage})
+    return reading if output is reading.output else reading.but(output=output)
 
 
 def _speaking(span: Span) -> tuple[ModuleType, ...]:
@@ -112,7 +109,11 @@ def _first(readings: list[SpanContent], name: str) -> Any:
 
 def content_keys(span: Span) -> set[str]:
     """The attributes that any dialect takes out of a span."""
-    return {key for dialect in _speaking(span) for key in dialect.content_keys(span.attributes)}
+    attributes = span.attributes
+    taken: set[str] = set()
+    for dialect in _speaking(span):
+        taken |= dialect.content_keys(attributes)
+    return taken
 
 
 def strip(span: Span) -> Span:
@@ -123,14 +124,15 @@ def strip(span: Span) -> Span:
     taken = content_keys(span)
     changes: dict[str, Any] = {}
     if taken or span.scope_attributes:
-        apart = {"otel.scope.attributes": span.scope_attributes} if span.scope_attributes else {}
         kept = {key: value for key, value in span.attributes.items() if key not in taken}
-        changes |= {"attributes": kept | apart, "scope_attributes": {}}
+        if span.scope_attributes:
+            kept["otel.scope.attributes"] = span.scope_attributes
+        changes = {"attributes": kept, "scope_attributes": {}}
     if span.links:
         changes["links"] = tuple(_link(link) for link in span.links)
     if span.events:
         changes["events"] = tuple(event for event in span.events if event.name not in CONTENT_EVENTS)
-    return span.model_copy(update=changes) if changes else span
+    return span.but(**changes) if changes else span
 
 
 def _link(link: SpanLink) -> SpanLink:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from governance.records.content import SpanContent
@@ -71,7 +72,7 @@ def read(span: Span) -> SpanContent:
         return read_record(span)
     attributes = span.attributes
     kind = string(attributes, "span.type")
-    events = any(event.name in CONTENT_EVENTS for event in span.events)
+    events = bool(span.events) and any(event.name in CONTENT_EVENTS for event in span.events)
     if kind is None and not events and _KEYS.isdisjoint(attributes) and not _speaks(attributes):
         return NOTHING
     notes = {TRUNCATED for key, value in attributes.items() if key.endswith("_truncated") and value is True}
@@ -95,7 +96,13 @@ def read(span: Span) -> SpanContent:
 
 def _speaks(attributes: dict[str, Any]) -> bool:
     gemini = string(attributes, "gen_ai.operation.name") == "tool_call"
-    return gemini or any(key.startswith(_CODEX) for key in attributes)
+    return gemini or _codex(frozenset(attributes))
+
+
+@lru_cache(maxsize=1024)
+def _codex(keys: frozenset[str]) -> bool:
+    """Instrumentations have few sets of keys."""
+    return any(key.startswith(_CODEX) for key in keys)
 
 
 def _operation(span: Span, kind: str | None) -> str | None:
@@ -106,7 +113,7 @@ def _operation(span: Span, kind: str | None) -> str | None:
         return _OPERATIONS.get(kind)
     if "tool_input" in span.attributes:
         return EXECUTE_TOOL
-    return "invoke_agent" if any(key.startswith(_CODEX) for key in span.attributes) else None
+    return "invoke_agent" if _codex(frozenset(span.attributes)) else None
 
 
 def _usage(attributes: dict[str, Any], kind: str | None) -> Usage | None:

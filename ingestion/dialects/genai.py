@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from governance.records.content import Evaluation, SpanContent
@@ -16,7 +17,7 @@ from governance.records.message import Message, Role, ToolCallPart, ToolResultPa
 from governance.records.span import Span
 from governance.records.usage import Usage
 from ingestion.dialects import events, langchain
-from ingestion.dialects.forms import Form, richest
+from ingestion.dialects.forms import NO_FLAGS, Form, richest
 from ingestion.dialects.messages import CORRUPT, read_arguments, read_messages, read_result, with_instructions
 from ingestion.dialects.values import EXECUTE_TOOL, NOTHING, added, amount, count, operation_name, string, usage
 
@@ -49,17 +50,17 @@ def content_keys(attributes: dict[str, Any]) -> set[str]:
 def read(span: Span) -> SpanContent:
     """What the span says in this dialect."""
     attributes = span.attributes
-    if not speaks(span.attributes, {event.name for event in span.events}):
+    if not span.events and not _spoken(frozenset(attributes)):
         return NOTHING
     name = string(attributes, "gen_ai.operation.name")
     operation = None if name is None else operation_name(name)
     tool = operation == EXECUTE_TOOL
-    input_, output = richest(_forms(span, _INPUT_FORMS)), richest(_forms(span, _OUTPUT_FORMS))
+    input_, output = _side(span, _INPUT_FORMS), _side(span, _OUTPUT_FORMS)
     notes: set[str] = set() if tool else set(input_.flags | output.flags)
     arguments, result = _tool(span, input_, output, notes) if tool else (None, _documents(attributes, notes))
     instructions, query = attributes.get("gen_ai.system_instructions"), attributes.get("gen_ai.retrieval.query.text")
     asked = with_instructions(input_.messages, instructions, notes) or read_messages(query, Role.USER, notes)
-    return SpanContent(
+    return SpanContent.proven(
         operation=operation,
         input=() if tool else asked,
         output=() if tool else output.messages,
@@ -67,32 +68,43 @@ def read(span: Span) -> SpanContent:
         tool_call_id=_call_id(attributes, notes) if tool else None,
         tool_arguments=arguments,
         tool_result=result,
-        evaluations=tuple(_evaluations(span)),
+        evaluations=tuple(_evaluations(span)) if span.events else (),
         usage=_usage(attributes),
-        flags=tuple(sorted(notes)),
+        flags=tuple(sorted(notes)) if notes else (),
     )
+
+
+@lru_cache(maxsize=1024)
+def _spoken(keys: frozenset[str]) -> bool:
+    """Instrumentations have few sets of keys."""
+    return speaks(keys, ())
 
 
 class _Source(NamedTuple):
     """One of the places where a side may stand."""
 
     read: _Reader
-    in_events: bool
+    attribute: str | None = None
+    """Where it stands; None for events."""
 
 
-def _forms(span: Span, sources: tuple[_Source, ...]) -> Iterator[Form]:
-    for source in sources:
-        if span.events or not source.in_events:
+def _side(span: Span, sources: tuple[_Source, ...]) -> Form:
+    """What is said on one side: the richest of what the places hold that are there."""
+    attributes, events_ = span.attributes, span.events
+    forms: list[Form] = []
+    for reader, key in sources:
+        if events_ if key is None else key in attributes:
             notes: set[str] = set()
-            messages = source.read(span, notes)
-            yield Form(messages, frozenset(notes))
+            messages = reader(span, notes)
+            forms.append(Form(messages, frozenset(notes) if notes else NO_FLAGS))
+    return forms[0] if len(forms) == 1 else richest(forms)
 
 
-def _attribute(key: str, role: Role) -> _Reader:
+def _attribute(key: str, role: Role) -> _Source:
     def reader(span: Span, notes: set[str]) -> tuple[Message, ...]:
-        return read_messages(span.attributes.get(key), role, notes) if key in span.attributes else ()
+        return read_messages(span.attributes[key], role, notes)
 
-    return reader
+    return _Source(reader, key)
 
 
 def _event(name: str, key: str, role: Role) -> _Reader:
@@ -130,18 +142,18 @@ def _choice_events(span: Span, notes: set[str]) -> tuple[Message, ...]:
 
 
 _INPUT_FORMS: Final = (
-    _Source(_attribute("gen_ai.input.messages", Role.USER), in_events=False),
-    _Source(_details("gen_ai.input.messages", Role.USER), in_events=True),
-    _Source(_message_events, in_events=True),
-    _Source(_attribute("gen_ai.prompt", Role.USER), in_events=False),
-    _Source(_event("gen_ai.content.prompt", "gen_ai.prompt", Role.USER), in_events=True),
+    _attribute("gen_ai.input.messages", Role.USER),
+    _Source(_details("gen_ai.input.messages", Role.USER)),
+    _Source(_message_events),
+    _attribute("gen_ai.prompt", Role.USER),
+    _Source(_event("gen_ai.content.prompt", "gen_ai.prompt", Role.USER)),
 )
 _OUTPUT_FORMS: Final = (
-    _Source(_attribute("gen_ai.output.messages", Role.ASSISTANT), in_events=False),
-    _Source(_details("gen_ai.output.messages", Role.ASSISTANT), in_events=True),
-    _Source(_choice_events, in_events=True),
-    _Source(_attribute("gen_ai.completion", Role.ASSISTANT), in_events=False),
-    _Source(_event("gen_ai.content.completion", "gen_ai.completion", Role.ASSISTANT), in_events=True),
+    _attribute("gen_ai.output.messages", Role.ASSISTANT),
+    _Source(_details("gen_ai.output.messages", Role.ASSISTANT)),
+    _Source(_choice_events),
+    _attribute("gen_ai.completion", Role.ASSISTANT),
+    _Source(_event("gen_ai.content.completion", "gen_ai.completion", Role.ASSISTANT)),
 )
 
 
@@ -188,11 +200,13 @@ def _evaluations(span: Span) -> Iterator[Evaluation]:
 
 
 def _usage(attributes: dict[str, Any]) -> Usage | None:
+    if _DETAILED.isdisjoint(attributes):
+        return usage(count(attributes, *_INPUT), count(attributes, *_OUTPUT))
     parts = added(amount(attributes, "gen_ai.usage.input_cost"), amount(attributes, "gen_ai.usage.output_cost"))
     cost = amount(attributes, *_COST)
     return usage(
-        count(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
-        count(attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
+        count(attributes, *_INPUT),
+        count(attributes, *_OUTPUT),
         cache_read=count(attributes, *_CACHE_READ),
         cache_write=count(attributes, *_CACHE_WRITE),
         reasoning=count(attributes, *_REASONING),
@@ -200,6 +214,8 @@ def _usage(attributes: dict[str, Any]) -> Usage | None:
     )
 
 
+_INPUT: Final = ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens")
+_OUTPUT: Final = ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens")
 _CACHE_READ: Final = (
     "gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens",
     "gen_ai.usage.details.cache_read_tokens", "gen_ai.usage.cached_input_tokens",
@@ -214,3 +230,7 @@ _REASONING: Final = (
 )  # fmt: skip
 _COST: Final = ("gen_ai.usage.cost", "gen_ai.usage.total_cost", "gen_ai.usage.cost.total", "operation.cost")
 """Totals: of the convention's users, since it defines none; ``operation.cost`` is Pydantic AI's and Logfire's."""
+_DETAILED: Final = frozenset(
+    {"gen_ai.usage.input_cost", "gen_ai.usage.output_cost", *_CACHE_READ, *_CACHE_WRITE, *_REASONING, *_COST}
+)
+"""Without any of these a span states its two counts at most."""

@@ -4,6 +4,9 @@ Theory. Let one text be a JSON array and another begin with all of it but its cl
 the elements of the second are the elements of the first and those behind the comma. Messages are read one by one, so
 the messages of the second are those of the first, the very same objects, and those of the rest.
 
+What is said in one span is repeated by the next one as history: a text that the same role said before is the same
+object too (``said_once``), so that what follows looks at it once.
+
 ``remember`` switches this on for what one thread reads inside it. Nothing is kept longer, and reading without it gives
 equal messages.
 """
@@ -17,7 +20,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final, NamedTuple
 
-from governance.records.message import Message, Role
+from governance.records.message import Message, Role, text_message
 
 RECENT: Final = 8
 """Conversations at a time; agents that work side by side have one each."""
@@ -38,24 +41,47 @@ class _Known(NamedTuple):
     notes: frozenset[str]
 
 
-_recent: ContextVar[deque[_Known] | None] = ContextVar("recent", default=None)
+class _Memory(NamedTuple):
+    """What was read."""
+
+    recent: deque[_Known]
+    said: dict[str, Message]
+    """The latest message of each text."""
+
+
+_memory: ContextVar[_Memory | None] = ContextVar("memory", default=None)
 
 
 @contextmanager
 def remember() -> Iterator[None]:
     """Read what repeats once."""
-    token = _recent.set(deque(maxlen=RECENT))
+    token = _memory.set(_Memory(deque(maxlen=RECENT), {}))
     try:
         yield
     finally:
-        _recent.reset(token)
+        _memory.reset(token)
+
+
+def said_once(role: Role, text: str, unsaid: Callable[[str], bool]) -> Message | None:
+    """The message of one text; None where it is ``unsaid``."""
+    memory = _memory.get()
+    known = None if memory is None else memory.said.get(text)
+    if known is not None and known.role is role:
+        return known
+    if unsaid(text):
+        return None
+    made = text_message(role, text)
+    if memory is not None:
+        memory.said[text] = made
+    return made
 
 
 def read_array(text: str, role: Role, notes: set[str], read: Reader) -> tuple[Message, ...] | None:
     """The messages of a JSON array, reading only what is new in it; None as ``read`` says it."""
-    recent = _recent.get()
-    if recent is None or len(text) < SHORTEST:
+    memory = _memory.get()
+    if memory is None or len(text) < SHORTEST:
         return read(text, role, notes)
+    recent = memory.recent
     for known in recent:
         if known.role is role and text.startswith(known.body):
             goes_on = _GOES_ON.match(text, len(known.body))

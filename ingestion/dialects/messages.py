@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from governance.records.base import canonical_json
 from governance.records.message import Message, Part, Role, TextPart, ToolCallPart, ToolResultPart
-from ingestion.dialects.histories import read_array
+from ingestion.dialects.histories import read_array, said_once
 from ingestion.dialects.parts import (
     CALLS,
     RESPONSES,
@@ -135,11 +135,17 @@ def _one_by_one(text: str, default: Role, notes: set[str]) -> tuple[Message, ...
     """The messages of an array of objects; None for anything else."""
     noticed: set[str] = set()
     items = structured(text, noticed)
-    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+    if not isinstance(items, list):
         return None
+    messages = []
+    for item in items:
+        if not isinstance(item, dict):
+            return None
+        message = _short(item) or read_message(item, default, noticed)
+        if message is not None:
+            messages.append(message)
     notes |= noticed
-    messages = (read_message(item, default, notes) for item in items)
-    return tuple(message for message in messages if message is not None)
+    return tuple(messages)
 
 
 def looks_like_messages(value: Any) -> bool:
@@ -174,7 +180,7 @@ def read_message(value: Any, default: Role, notes: set[str]) -> Message | None:
         return Message(role=default, parts=tuple(parts)) if parts else None
     if not isinstance(value, dict):
         return None
-    if value.keys() <= _SHORT and (said := _short(value)) is not None:
+    if (said := _short(value)) is not None:
         return said
     inner = next((value[key] for key in ("message", "kwargs", "data") if isinstance(value.get(key), dict)), None)
     if inner is not None:
@@ -190,7 +196,7 @@ def read_message(value: Any, default: Role, notes: set[str]) -> Message | None:
     if not parts:
         return None
     only_results = all(isinstance(part, ToolResultPart) for part in parts)
-    return Message(role=Role.TOOL if only_results else role, parts=tuple(parts))
+    return Message.proven(role=Role.TOOL if only_results else role, parts=tuple(parts))
 
 
 _SHORT: Final = frozenset({"role", "parts", "finish_reason"})
@@ -201,18 +207,15 @@ _SPEAKERS: Final = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Ro
 def _short(value: dict[str, Any]) -> Message | None:
     """The message that most messages are, one text of one speaker, without asking for any other form."""
     parts, role = value.get("parts"), value.get("role")
-    speaker = _SPEAKERS.get(role) if isinstance(role, str) else None
-    if value.get("finish_reason") in (FILTERED, REFUSAL):
+    if not isinstance(role, str) or not isinstance(parts, list) or len(parts) != 1:
         return None
-    if speaker is None or not isinstance(parts, list) or len(parts) != 1:
+    speaker, (part,) = _SPEAKERS.get(role), parts
+    if speaker is None or not (value.keys() <= _SHORT) or value.get("finish_reason") in (FILTERED, REFUSAL):
         return None
-    (part,) = parts
     if not isinstance(part, dict) or part.keys() != _TEXT or part["type"] != "text":
         return None
     text = part["content"]
-    if not isinstance(text, str) or not text or is_repr(text):
-        return None
-    return Message(role=speaker, parts=(TextPart(text=text),))
+    return said_once(speaker, text, is_repr) if isinstance(text, str) and text else None
 
 
 def _role(value: dict[str, Any], default: Role) -> Role:

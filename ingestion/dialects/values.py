@@ -109,11 +109,11 @@ def usage(
     currency: str | None = None,
 ) -> Usage | None:
     """The tokens and the cost of a span, if it states any; ``apart`` where the parts are not in the wholes."""
-    if all(one is None for one in (input_tokens, output_tokens, cache_read, cache_write, reasoning, cost)):
+    if input_tokens is output_tokens is cache_read is cache_write is reasoning is cost is None:
         return None
     cached, thought = (cache_read or 0) + (cache_write or 0), reasoning or 0
     whole_in, whole_out = input_tokens or 0, output_tokens or 0
-    return Usage(
+    return Usage.proven(
         input_tokens=whole_in + cached if apart or cached > whole_in else whole_in,
         output_tokens=whole_out + thought if apart or thought > whole_out else whole_out,
         cache_read_tokens=cache_read or 0,

@@ -4,19 +4,23 @@
    whatever rights held at either time.
 2. The person is the one whose raw id the item carries. Without one it is the person of what the item is about, who may
    not be known yet: its words are sealed under the spool's key and wait (``settle``), what is structure goes on.
-3. Where a detector fails, the item alone fails, and goes into quarantine (``ingestion.quarantine``).
+3. Where a detector fails, the item alone fails, and goes into quarantine (``ingestion.quarantine``); so does an item
+   whose words hold a special category.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from governance.door import Door, Heard, Said
+from governance.admissions import Detained, Heard, Said
+from governance.door import Door
 from governance.errors import MaskingError
+from governance.found import Found
 from governance.records.base import canonical_json
 from governance.records.feedback import Statement, Target
 from governance.records.ledger import Fate
@@ -38,8 +42,10 @@ class AdmittedFeedback:
 
     deliveries: list[Delivery] = field(default_factory=list)
     fates: list[tuple[Fate, str]] = field(default_factory=list)
-    failed: list[Item] = field(default_factory=list)
-    """Items that masking could not read: they go into quarantine."""
+    aside: list[tuple[Item, str]] = field(default_factory=list)
+    """Items that go into quarantine, and why."""
+    found: Found = field(default_factory=Counter)
+    """What masking replaced in the others."""
 
 
 def key_of(door: Door, tenant_id: str, id_: str) -> str:
@@ -68,15 +74,17 @@ class Admission:
                 try:
                     alone = self.through_door(tenant_id, [one])
                 except MaskingError as error:
-                    result.failed.append(one)
+                    result.aside.append((one, error.reason))
                     _log.error("masking failed for feedback of tenant %s, now in quarantine: %s", tenant_id, error)
                 else:
                     result.deliveries += alone.deliveries
                     result.fates += alone.fates
+                    result.found.update(alone.found)
+                    result.aside += alone.aside
             return result
 
-    def through_door(self, tenant_id: str, items: Sequence[Item]) -> AdmittedFeedback:
-        """The items behind the door.
+    def through_door(self, tenant_id: str, items: Sequence[Item], *, released: bool = False) -> AdmittedFeedback:
+        """The items behind the door; ``released``: a person decided that none is detained.
 
         Raises:
             MaskingError: when a detector fails; nothing is admitted then.
@@ -88,10 +96,12 @@ class Admission:
             Said(_structure(one), None if subject == UNKNOWN_SUBJECT else one.words or None, subject, one.user_id)
             for one, subject in zip(items, subjects, strict=True)
         ]
-        heard = self._door.admit_said(tenant_id, said)
+        heard = self._door.admit_said(tenant_id, said, result.found, released=released)
         for one, subject, kept in zip(items, subjects, heard, strict=True):
             if kept is None:
                 result.fates.append((Fate.REJECTED, Reason.SUPPRESSED.value))
+            elif isinstance(kept, Detained):
+                result.aside.append((one, kept.reason))
             else:
                 result.deliveries.append(self._delivery(tenant_id, one, subject, kept))
         return result
@@ -108,6 +118,9 @@ class Admission:
                 (heard,) = self._door.admit_said(said.tenant_id, [Said(None, words, one.subject)])
             except (MaskingError, SpoolError) as error:
                 _log.error("feedback of tenant %s stays sealed until it expires: %s", said.tenant_id, error)
+                continue
+            if isinstance(heard, Detained):
+                _log.error("feedback of tenant %s stays sealed until it expires: %s", said.tenant_id, heard.reason)
                 continue
             if heard is None:
                 self._store.feedback.refuse(said)

@@ -10,16 +10,14 @@ are masked, so what is read here is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
 
 from governance.records.base import digest_json, from_unix_nano
 from governance.records.content import AdmittedSpan, Evaluation
 from governance.records.feedback import FeedbackKind, Statement, Target
 from ingestion import dialects
 from ingestion.dialects.genai import EVALUATION
+from ingestion.feedback.lone_evaluations import CORRECTION
 from ingestion.log_records import LOG_EVENT
-
-CORRECTION: Final = "correction"
 
 
 def of_spans(spans: Iterable[AdmittedSpan]) -> Iterator[Statement]:

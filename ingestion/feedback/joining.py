@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from governance.acting import complying
 from governance.records.content import AdmittedSpan
 from governance.records.feedback import Feedback, Statement
 from governance.records.lineage import LineageEdge, Node, NodeKind
@@ -35,7 +36,8 @@ class Joining:
         self._store.feedback.name_responses(answers)
         if carried:
             self._store.feedback.put([Delivery(one) for one in carried], reassemble=False)
-        return self._store.feedback.of_traces(answers, Purpose.COMPLY)
+        with complying("assembly"):
+            return self._store.feedback.of_traces(answers, Purpose.COMPLY)
 
     def cite(self, signals: Iterable[Signal]) -> None:
         """Record which signals were made from which feedback."""

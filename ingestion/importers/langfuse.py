@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from governance.records.span import Span, SpanEvent
-from ingestion.feedback.evaluations import CORRECTION
+from ingestion.feedback.lone_evaluations import CORRECTION
 from ingestion.importers import shapes
 from ingestion.importers.draft import Draft, Said, evaluation, finish, id_in, say
 from ingestion.importers.form import Document, FileForm, Refused

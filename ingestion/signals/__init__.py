@@ -33,6 +33,7 @@ from ingestion.signals.schema_violations import schema_violations
 from ingestion.signals.takeovers import takeovers
 from ingestion.signals.thresholds import Thresholds
 from ingestion.signals.tool_errors import tool_errors
+from ingestion.tree import Tree
 
 __all__ = ["DETECTORS", "Baseline", "Case", "Detector", "Thresholds", "detect"]
 
@@ -50,9 +51,13 @@ def detect(
     thresholds: Thresholds | None = None,
     rules: Sequence[ProcessRule] = (),
     baseline: Baseline | None = None,
+    tree: Tree | None = None,
 ) -> list[Signal]:
-    """Every signal of a trajectory, by time. Without ``feedback`` it is what the spans themselves carry."""
+    """Every signal of a trajectory, by time. Without ``feedback`` it is what the spans themselves carry.
+
+    ``tree`` is that of the spans, where it is known.
+    """
     said = histories(of_spans(spans)) if feedback is None else feedback
-    case = Case(trajectory, trees.build(spans), thresholds or Thresholds(), rules, baseline or Baseline(), said)
+    case = Case(trajectory, tree or trees.build(spans), thresholds or Thresholds(), rules, baseline or Baseline(), said)
     found = {signal.id: signal for detector in DETECTORS for signal in detector(case)}
     return sorted(found.values(), key=lambda signal: (signal.at, signal.id))

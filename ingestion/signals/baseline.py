@@ -78,7 +78,9 @@ def far(value: float, others: Iterable[float], *, sample: int, distance: float, 
     if len(known) < sample:
         return None
     middle = median(known)
+    if middle <= 0 or value < ratio * middle:
+        return None
     spread = SPREAD * median(abs(one - middle) for one in known)
-    if middle <= 0 or value < ratio * middle or value - middle <= distance * spread:
+    if value - middle <= distance * spread:
         return None
     return Far(value=value, median=middle, spread=spread, ratio=value / middle, sample=len(known))

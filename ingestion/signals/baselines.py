@@ -7,9 +7,10 @@ other ones than the rule gives. What may not be read for debugging is in no base
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final
 
 from governance.records.outline import RunOutline
 from ingestion.signals.baseline import Baseline, Figures
@@ -20,10 +21,26 @@ _AGENTS: Final = 5
 """How many agents a tenant is expected to have: so many times the window is read, for all of them together."""
 
 
-class _Known(NamedTuple):
-    started_at: datetime
-    id: str
-    figures: Figures
+class _Known:
+    """The runs of one agent."""
+
+    def __init__(self) -> None:
+        self.order: list[tuple[datetime, str]] = []
+        """Start and id of each, by them."""
+        self.figures: dict[str, Figures] = {}
+        self._started: dict[str, datetime] = {}
+
+    def put(self, run: RunOutline) -> None:
+        """A run; again, when it changed."""
+        if run.id in self._started:
+            del self.order[bisect_left(self.order, (self._started[run.id], run.id))]
+        insort(self.order, (run.started_at, run.id))
+        self.figures[run.id], self._started[run.id] = Figures.of(run), run.started_at
+
+    def drop_oldest(self) -> None:
+        """Forget the run that started first."""
+        _, id_ = self.order.pop(0)
+        del self.figures[id_], self._started[id_]
 
 
 class Baselines:
@@ -33,7 +50,7 @@ class Baselines:
         """``window`` is how many runs a baseline has at most."""
         self._newest = newest
         self._window = window
-        self._known: dict[tuple[str, str], dict[str, _Known]] = {}
+        self._known: dict[tuple[str, str], _Known] = {}
         self._read: set[str] = set()
 
     def before(self, run: RunOutline) -> Baseline:
@@ -42,15 +59,16 @@ class Baselines:
             self._read.add(run.tenant_id)
             for one in self._newest(run.tenant_id, self._window * _AGENTS):
                 self.learn(one)
-        known = self._known.get((run.tenant_id, run.agent_name), {}).values()
-        earlier = sorted(
-            (one for one in known if one.started_at < run.started_at), key=lambda one: (one.started_at, one.id)
-        )
-        return Baseline(runs=tuple(one.figures for one in earlier[-self._window :]))
+        known = self._known.get((run.tenant_id, run.agent_name))
+        if known is None:
+            return Baseline()
+        end = bisect_left(known.order, (run.started_at, ""))
+        earlier = known.order[max(0, end - self._window) : end]
+        return Baseline.proven(runs=tuple([known.figures[id_] for _, id_ in earlier]))
 
     def learn(self, run: RunOutline) -> None:
         """A run that was assembled; again, when it changed."""
-        known = self._known.setdefault((run.tenant_id, run.agent_name), {})
-        known[run.id] = _Known(run.started_at, run.id, Figures.of(run))
-        if len(known) > 2 * self._window:
-            del known[min(known.values(), key=lambda one: (one.started_at, one.id)).id]
+        known = self._known.setdefault((run.tenant_id, run.agent_name), _Known())
+        known.put(run)
+        if len(known.order) > 2 * self._window:
+            known.drop_oldest()

@@ -47,8 +47,9 @@ class Case:
         position: int = 0,
         about: Sequence[str] | None = None,
     ) -> Signal:
-        """A signal about this trajectory, with its spans as evidence; ``about`` names those that identify it."""
-        run, named = self.trajectory, span_ids if about is None else about
+        """A signal about this trajectory, with its spans as evidence, each once; ``about`` names what identifies it."""
+        shown = tuple(dict.fromkeys(span_ids))
+        run, named = self.trajectory, shown if about is None else about
         return Signal(
             id=digest_json([run.id, run.subject, kind.value, label, list(named), position]),
             tenant_id=run.tenant_id,
@@ -57,7 +58,7 @@ class Case:
             kind=kind,
             label=label,
             value=value,
-            span_ids=tuple(span_ids),
+            span_ids=shown,
             detail=detail or {},
             at=at,
         )

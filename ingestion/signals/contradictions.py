@@ -33,6 +33,8 @@ def contradictions(case: Case) -> Iterator[Signal]:
 
 
 def _answers(case: Case) -> Iterator[Signal]:
+    if not any(turn.actor is Actor.HUMAN for turn in case.trajectory.turns):
+        return
     said: Turn | None = None
     for turn in (turn for turn in case.trajectory.turns if not turn.earlier):
         asks = any(isinstance(part, ToolCallPart) for part in turn.message.parts)

@@ -22,11 +22,9 @@ from ingestion.dialects.messages import FILTERED, REFUSAL
 from ingestion.signals.case import Case
 from ingestion.signals.thresholds import Thresholds
 
-_REASON_KEYS: Final = frozenset(
-    {
-        "gen_ai.response.finish_reasons", "gen_ai.response.finish_reason", "llm.finish_reason",
-        "ai.response.finishReason", "gen_ai.response.stop_reason", "stop_reason",
-    }
+_REASON_KEYS: Final = (
+    "ai.response.finishReason", "gen_ai.response.finish_reason", "gen_ai.response.finish_reasons",
+    "gen_ai.response.stop_reason", "llm.finish_reason", "stop_reason",
 )  # fmt: skip
 _REASONS: Final = {
     "content_filter": "content_filter", "content-filter": "content_filter", "contentfilter": "content_filter",
@@ -44,6 +42,8 @@ _DECLINES: Final = (
         r"(죄송|유감|미안|양해)[^.!?\n]{0,80}(도와 ?드릴|도움을 드릴|도움 드릴|답변을? ?드릴|답변할) 수(가|는)? 없"
     ),
 )
+_IN_EVERY: Final = ("n't", "not", "unable", "decl", "없")
+"""One of these stands in whatever ``_DECLINES`` finds."""
 
 
 def refusals(case: Case) -> Iterator[Signal]:
@@ -68,10 +68,13 @@ def refusals(case: Case) -> Iterator[Signal]:
 
 
 def _stated(item: AdmittedSpan) -> str | None:
-    if _REASON_KEYS.isdisjoint(item.span.attributes):
-        return None
-    reasons = (reason for key in sorted(_REASON_KEYS) for reason in _listed(item.span.attributes.get(key)))
-    return next((_REASONS[reason] for reason in reasons if reason in _REASONS), None)
+    attributes = item.span.attributes
+    for key in _REASON_KEYS:
+        if key in attributes:
+            for reason in _listed(attributes[key]):
+                if reason in _REASONS:
+                    return _REASONS[reason]
+    return None
 
 
 def _first_with(flag: str, case: Case) -> str | None:
@@ -91,8 +94,13 @@ def _listed(value: Any) -> list[str]:
 
 
 def _declines(turn: Turn, thresholds: Thresholds) -> bool:
+    if turn.actor is not Actor.AGENT or turn.earlier:
+        return False
     text = turn.message.text.strip()
-    if turn.actor is not Actor.AGENT or turn.earlier or len(text) > thresholds.refusal_length:
+    if len(text) > thresholds.refusal_length:
         return False
     beginning = text[: thresholds.refusal_within].replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    lowered = beginning.lower()
+    if not any(word in lowered for word in _IN_EVERY):
+        return False
     return any(pattern.search(beginning) for pattern in _DECLINES)

@@ -18,9 +18,13 @@ def ledger(tenant: str | None, since: datetime | None) -> Result:
 
     received = stored + updated + duplicate + rejected + quarantined, and quarantined = released + expired + waiting.
     """
+    from pipelines.commands.person import known_tenant
     from pipelines.ledger import books, table
     from pipelines.settings import load_settings
     from pipelines.wiring import Mill
 
     with Mill(load_settings()) as mill:
-        return table(books(mill.store, tenant, since.date().isoformat() if since else ""))
+        found = books(mill.store, tenant, since.date().isoformat() if since else "")
+        if tenant is not None and not (found.lines or found.wrong):
+            known_tenant(mill, tenant)  # one whose keys are revoked may have books still
+        return table(found)

@@ -7,6 +7,9 @@ import sys
 from governance.errors import RecordError
 from pipelines.wiring import Mill
 
+MOST_WORDS = 64 * 1024
+"""Bytes that are read of standard input."""
+
 
 def read_person() -> str:
     """The id on standard input: one line, not empty, without control characters.
@@ -30,6 +33,27 @@ def read_person() -> str:
     return raw_id
 
 
+def read_person_and_words() -> tuple[str, str]:
+    """The id on the first line of standard input, and what stands below it.
+
+    Raises:
+        RecordError: saying what is wrong, never what was read.
+    """
+    data = sys.stdin.buffer.read(MOST_WORDS + 1)
+    try:
+        raw_id, _, words = data.decode("utf-8").partition("\n")
+    except UnicodeDecodeError as error:
+        raise RecordError("standard input is not UTF-8") from error
+    if len(data) > MOST_WORDS:
+        raise RecordError(f"standard input holds more than {MOST_WORDS} bytes")
+    raw_id, words = raw_id.strip(), words.strip()
+    if not raw_id or not raw_id.isprintable():
+        raise RecordError("the first line of standard input must hold a person's id")
+    if not words:
+        raise RecordError("below the person's id, standard input must hold what is right instead")
+    return raw_id, words
+
+
 def known_tenant(mill: Mill, tenant: str) -> str:
     """The tenant, if there is one of that name.
 
@@ -38,5 +62,6 @@ def known_tenant(mill: Mill, tenant: str) -> str:
     """
     known = sorted({*mill.store.rights.tenants(), *mill.tenant_keys.by_key().values()})
     if tenant not in known:
-        raise RecordError(f"no tenant {tenant!r}: known are {', '.join(known) or 'none; run: tidemill up'}")
+        none = f"none; make one: tidemill tenant keys add --tenant {tenant}"
+        raise RecordError(f"no tenant {tenant!r}: known are {', '.join(known) or none}")
     return tenant

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from governance.errors import RecordError
 from pipelines.commands.output import Result, reports
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def list_(only: str | None) -> Result:
     """Name each key by its id and its first signs, and say whose it is and until when it opens anything."""
     now = datetime.now(UTC)
     found = [entry for entry in _keys().entries() if only in (None, entry.tenant)]
+    if only is not None and not found:
+        raise RecordError(f"tenant {only!r} has no key; make one: tidemill tenant keys add --tenant {only}")
     return {**{entry.id: _row(entry, now) for entry in found}, "keys": len(found)}
 
 
@@ -54,6 +57,8 @@ def rotate(tenant: str, until: datetime | None) -> Result:
     """Make a new key and let the others end: until then both open, so senders change over without a gap."""
     now = datetime.now(UTC)
     ends = now + timedelta(days=7) if until is None else until.replace(tzinfo=UTC)
+    if ends < now:
+        raise RecordError(f"--until {ends.isoformat()} is over; to close keys at once: tidemill tenant keys revoke")
     held = _keys()
     made = held.rotate(tenant, ends)
     others = {entry.id: _row(entry, now) for entry in held.entries() if entry.tenant == tenant and entry.id != made.id}

@@ -11,7 +11,7 @@ from pipelines.commands.output import Result, reports
 
 @click.command(epilog="Example: tidemill test tests/governance")
 @click.option("--long", "long", is_flag=True, help="Also run what takes longer than minutes.")
-@click.option("--only", multiple=True, help="Run only these checks (ruff, format, types, imports, tests).")
+@click.option("--only", multiple=True, help="Run only these checks (ruff, format, types, imports, tests, models).")
 @click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED)
 @reports
 def test(*, long: bool, only: tuple[str, ...], pytest_args: tuple[str, ...]) -> Result:

@@ -8,6 +8,7 @@ from typing import Any
 from governance.ports.product import DemoProduct
 from governance.records.rights import Purpose
 from pipelines.demo.ablation import ablate
+from pipelines.demo.assessment import assess
 from pipelines.demo.play import Week
 from pipelines.demo.stages import Stages
 from pipelines.demo.summary import summarise
@@ -16,7 +17,7 @@ from pipelines.loop import run_turn
 from pipelines.operations import bootstrap, main_scope, record_consents, start_serving, turn_of
 from pipelines.product import load_demo_product
 from pipelines.report.render import write
-from pipelines.steps.rights import complete_rebuilds, erase_subject
+from pipelines.steps.rights import erase_subject
 from pipelines.turn import Turn, Window
 from pipelines.wiring import Mill
 
@@ -50,6 +51,7 @@ class Demo:
         """Record contracts and consents, prepare the base, deploy the first champion."""
         bootstrap(self._mill, self._tell)
         consents = record_consents(self._mill, self._product.consents())
+        assess(self._mill, self._product.tenants)
         return {"base": self._mill.base.name, "consent_events": consents, "tenants": list(self._product.tenants)}
 
     def _serve(self) -> None:
@@ -92,7 +94,4 @@ class Demo:
         if not left["left"]:
             return {"cycle": "", "outcome": "not needed", "reasons": ["nobody was learned from"]}
         done = self._turn()
-        turn = self._turn_of()
-        adapter, root = turn.output("adapter")["adapter"], turn.output("dataset")["root"]
-        completed = complete_rebuilds(self._mill, adapter, root) if adapter else []
-        return {**done, "completed": completed}
+        return {**done, "completed": self._turn_of().output("promotion").get("erasures_completed", [])}

@@ -144,7 +144,7 @@ def _erasure(left: Output, second: Mapping[str, Output], after: Output) -> Outpu
         return None
     facts = {
         "tainted releases": ", ".join(digest[:12] for digest in left["tainted_releases"]) or "none",
-        "rolled back": "; ".join(f"{one['release'][:12]} in {one['seconds']} s" for one in left["rollbacks"]) or "no",
+        "rolled back": "; ".join(map(_rolled_back, left["rollbacks"])) or "no",
         "found by the rescan": left["remaining"],
     }
     if second:
@@ -155,3 +155,8 @@ def _erasure(left: Output, second: Mapping[str, Output], after: Output) -> Outpu
         )
     final = after.get("completed") or []
     return {"artifacts": final[-1]["artifacts"] if final else left["artifacts"], "facts": facts}
+
+
+def _rolled_back(one: Output) -> str:
+    release = one["release"][:12]
+    return f"{release} suspended instead" if "suspended" in one else f"{release} in {one['seconds']} s"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 BEFORE, AFTER, MUTED, ALERT = "#56B4E9", "#009E73", "#B0B7BF", "#D55E00"
+SERIES = ("#56B4E9", "#009E73", "#E69F00", "#0072B2", "#CC79A7", "#F0E442", "#D55E00", "#B0B7BF")
 
 
 def families(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -57,6 +58,42 @@ def days(rows: Sequence[Mapping[str, Any]]) -> str:
         axes.legend(frameon=False, fontsize=8, ncols=3)
 
     return _svg(draw, width=6.4)
+
+
+def found(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Personal values replaced on each day, by channel."""
+    channels = sorted({name for row in rows for name in row["channels"]})
+
+    def draw(axes: Any) -> None:
+        names = [row["day"][5:] for row in rows]
+        places = list(range(len(rows)))
+        bottom = [0] * len(rows)
+        for place, channel in enumerate(channels):
+            values = [row["channels"].get(channel, 0) for row in rows]
+            axes.bar(places, values, bottom=bottom, color=SERIES[place % len(SERIES)], label=channel)
+            bottom = [low + value for low, value in zip(bottom, values, strict=True)]
+        shown = places[:: max(1, len(places) // 12)]
+        axes.set_xticks(shown, [names[place] for place in shown], fontsize=8)
+        axes.set_ylabel("values replaced")
+        axes.legend(frameon=False, fontsize=8, ncols=4)
+
+    return _svg(draw, width=6.4)
+
+
+def rates(rows: Sequence[Mapping[str, Any]], label: str) -> str:
+    """A rate with its 95% interval, one line a row."""
+
+    def draw(axes: Any) -> None:
+        for place, row in enumerate(reversed(list(rows))):
+            colour = AFTER if row["enough"] else MUTED
+            axes.plot([row["low"], row["high"]], [place, place], color=colour, linewidth=3, solid_capstyle="butt")
+            axes.plot([row["value"]], [place], "o", color=colour)
+        axes.set_yticks(range(len(rows)), [row["name"] for row in reversed(list(rows))], fontsize=8)
+        axes.set_xlim(0, 1.02)
+        axes.set_xlabel(f"{label}, 95% interval (grey: too few to say)")
+        axes.set_ylim(-0.6, len(rows) - 0.4)
+
+    return _svg(draw, width=6.4, height=0.9 + 0.3 * len(rows))
 
 
 def steps(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from governance.records.gate import GateReport
+from governance.records.gate import GateReport, GateVerdict
+from governance.records.manifest import UseKind, UseOutcome
 from governance.records.release import ReleaseBundle
 from governance.records.rights import Purpose
 from governance.records.rollout import Grade
@@ -89,6 +90,7 @@ def run_arm(mill: Mill, turn: Turn, bundle: ReleaseBundle, arm: str, chosen: Seq
         grade=grade,
         grades=mill.store.grades,
         concurrency=mill.settings.concurrency,
+        surrogates=mill.surrogates,
     )
     say = _sparse(mill, arm)
     return asyncio.run(evaluate(bundle, chosen, bench, cycle_id=turn.id, arm=arm, progress=say))
@@ -122,16 +124,32 @@ def gate_report(mill: Mill, turn: Turn) -> Output:
         if not report["changed"]:
             reasons = ["no lever moved: there is nothing to compare"]
             return {"verdict": NO_CANDIDATE, "reasons": reasons, "tasks": 0}
-        made = compared(mill, turn, report["champion"], report["release"])
+        made = _with_rights(mill, compared(mill, turn, report["champion"], report["release"]))
         mill.store.gates.put(turn.id, made)
         return made.plain()
 
     return turn.step("gate_report", [report, turn.output("evaluation")], work)
 
 
+def _with_rights(mill: Mill, made: GateReport) -> GateReport:
+    """The report with what asking for rights again came to: what may not be used now does not pass."""
+    rights = mill.rights_at_use.of_candidate(mill.store.releases.get(made.candidate))
+    mill.rights_at_use.note(UseKind.GATE, rights)
+    if rights.outcome is UseOutcome.WENT_ON:
+        return made
+    said = {"reasons": (*made.reasons, f"rights: {rights.outcome.value}: {'; '.join(rights.reasons)}")}
+    stopped = {"verdict": GateVerdict.FAIL} if rights.outcome is UseOutcome.STOPPED else {}
+    return made.model_copy(update=said | stopped)
+
+
 def compared(mill: Mill, turn: Turn, first: str, second: str) -> GateReport:
-    """The paired comparison of two releases on the held-out tasks, from the stored grades."""
+    """The paired comparison of two releases on the held-out tasks, from the stored grades.
+
+    The set was frozen when its tasks were built: what left it since (expiry, erasure, withdrawal) is missing on both
+    sides, and the report says that it shrank.
+    """
     chosen = held_out(mill, turn)
+    frozen = min(turn.output("tasks")["eval"], mill.settings.eval_tasks)
     return gate.compare(
         scope=turn.scope.name,
         champion=first,
@@ -141,6 +159,7 @@ def compared(mill: Mill, turn: Turn, first: str, second: str) -> GateReport:
         candidate_grades=grades_by_task(_stored(mill, second, chosen)),
         config=GateConfig(minimum_tasks=mill.settings.gate_tasks),
         at=mill.clock.now(),
+        frozen_tasks=frozen,
     )
 
 

@@ -1,33 +1,28 @@
-"""The middle of a turn: patterns, one proposal per lever, a dataset, an adapter, one candidate release."""
+"""The middle of a turn: patterns, one proposal per lever, a dataset, one candidate release."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
-from governance.policy.rights import POLICY_VERSION
+from governance.masking.placeholders import templated
 from governance.records.context import Context
-from governance.records.dataset import DatasetRow
 from governance.records.harness import Harness
 from governance.records.lever import ContextChange, HarnessChange, Lever, Pattern, Proposal, WeightsChange
-from governance.records.lineage import NodeKind
 from governance.records.release import ReleaseBundle
 from governance.records.rights import Purpose
-from governance.store.lineage import edge, node
 from pipelines.operations import champion
 from pipelines.steps import rows_report
 from pipelines.steps.gating import cutoff_of, wall_of
 from pipelines.turn import Output, Turn
 from pipelines.wiring import Mill
 from training import dataset as datasets
-from training import sft
 from training.dataset import Candidate, DatasetPolicy, Sources
-from training.errors import LeverRefused, NoTarget
+from training.errors import LeverRefused
 from training.evidence import voted_down
-from training.levers import apply, context, harness, weights
+from training.levers import apply, context, harness
 from training.routing.route import route
-from training.sft_config import SftConfig
 
 LEVER_PURPOSE = {
     Lever.CONTEXT: Purpose.IMPROVE_CONTEXT,
@@ -74,29 +69,46 @@ def proposals(mill: Mill, turn: Turn) -> Output:
     def work() -> Output:
         bundle, _ = champion(mill, turn.scope)
         now = mill.clock.now()
+        detect, template = _surrogates(mill, turn)
         made: list[Proposal] = []
         refused: list[str] = []
         for lever in (Lever.CONTEXT, Lever.HARNESS):
-            for pattern in _patterns_of(mill, turn, lever):
+            for pattern in patterns_of(mill, turn, lever):
                 try:
                     if lever is Lever.CONTEXT:
-                        made.append(context.propose(pattern, bundle.context, now))
+                        made.append(context.propose(pattern, bundle.context, now, detect, template))
                     else:
-                        made.append(harness.propose(pattern, bundle.harness, now))
+                        made.append(harness.propose(pattern, bundle.harness, now, detect))
                 except LeverRefused as error:
                     refused.append(f"{pattern.key}: {error}")
         mill.store.proposals.put_all(turn.id, made)
-        return {"proposals": [_described(proposal) for proposal in made], "refused": refused}
+        return {"proposals": [described(proposal) for proposal in made], "refused": refused}
 
     return turn.step("proposals", turn.output("patterns"), work)
 
 
-def _patterns_of(mill: Mill, turn: Turn, lever: Lever) -> list[Pattern]:
+def _surrogates(mill: Mill, turn: Turn) -> tuple[Callable[[str], tuple[str, ...]], Callable[[str], str]]:
+    """What tells the scope's surrogates in a text, and what puts typed placeholders in their place."""
+    check, tenants = mill.surrogates, turn.scope.tenants
+
+    def detect(text: str) -> tuple[str, ...]:
+        return tuple(one.entity_type for tenant in tenants for one in check.places(tenant, text))
+
+    def template(text: str) -> str:
+        for tenant in tenants:
+            text = templated(text, tenant, check)
+        return text
+
+    return detect, template
+
+
+def patterns_of(mill: Mill, turn: Turn, lever: Lever) -> list[Pattern]:
     """The lever's patterns with the evidence that its purpose may use."""
     return [one for one in mill.store.patterns.list(turn.id, LEVER_PURPOSE[lever]) if one.lever is lever]
 
 
-def _described(proposal: Proposal) -> dict[str, Any]:
+def described(proposal: Proposal) -> dict[str, Any]:
+    """A proposal in a report."""
     match proposal.change:
         case ContextChange(fact=fact):
             text = f"fact {fact.key!r} from {fact.valid_from.isoformat()}: {fact.text}"
@@ -155,8 +167,11 @@ def dataset(mill: Mill, turn: Turn) -> Output:
             host=mill.host(Purpose.TRAIN_WEIGHTS),
             world=mill.store.worlds.by_source,
         )
-        built = asyncio.run(datasets.build(turn.scope, sources, replayed, dataset_policy(mill), POLICY_VERSION))
-        mill.store.datasets.put(built.manifest, built.rows, built.exclusions)
+        version = mill.store.policy.version
+        built = asyncio.run(datasets.build(turn.scope, sources, replayed, dataset_policy(mill), version))
+        mill.store.datasets.put(
+            built.manifest, built.rows, built.exclusions, _preparation(mill, new_harness, new_context)
+        )
         kept = len({row.trajectory_id for row in built.rows})
         return {
             **rows_report(len(found.rows) + len(found.excluded), kept, built.exclusions),
@@ -166,6 +181,16 @@ def dataset(mill: Mill, turn: Turn) -> Output:
         }
 
     return turn.step("dataset", inputs, work)
+
+
+def _preparation(mill: Mill, harness: Harness, context: Context) -> dict[str, Any]:
+    """What rows are made with."""
+    return {
+        "base": mill.base.content_digest,
+        "harness": harness.digest(),
+        "context": context.digest(),
+        "policy": dataset_policy(mill).plain(),
+    }
 
 
 def _asked_for_weights(mill: Mill, turn: Turn) -> list[Pattern]:
@@ -178,71 +203,6 @@ def _asked_for_weights(mill: Mill, turn: Turn) -> list[Pattern]:
 def dataset_policy(mill: Mill) -> DatasetPolicy:
     """How much is rehearsed, from the settings."""
     return DatasetPolicy(rehearsal_ratio=mill.settings.rehearsal_ratio)
-
-
-def recheck_rights(mill: Mill, turn: Turn) -> Output:
-    """Judge every row of the dataset again, now."""
-    report = turn.output("dataset")
-    if not report["root"]:
-        return {"rows": 0, "denied": 0}
-    allowed = len(mill.store.datasets.rows(report["root"], Purpose.TRAIN_WEIGHTS))
-    return {"rows": report["rows"], "denied": report["rows"] - allowed}
-
-
-def adapter(mill: Mill, turn: Turn) -> Output:
-    """Train from the frozen base on what is still allowed."""
-    root = turn.output("dataset")["root"]
-
-    def work() -> Output:
-        rows = mill.store.datasets.rows(root, Purpose.TRAIN_WEIGHTS) if root else ()
-        if not rows:
-            return {"adapter": "", "rows": 0, "reason": "no pattern asks for weights" if not root else "no row is left"}
-        try:
-            trained = _train(mill, root, rows)
-        except NoTarget as error:
-            return {"adapter": "", "rows": 0, "reason": str(error)}
-        mill.store.adapters.put(trained.ref, str(trained.path), trained.probe)
-        made = node(NodeKind.ADAPTER, trained.ref.content_digest)
-        mill.store.lineage.add([edge(made, node(NodeKind.DATASET, root))])
-        asked = _patterns_of(mill, turn, Lever.WEIGHTS)
-        now, digest = mill.clock.now(), trained.ref.content_digest
-        made_proposals = [weights.propose(pattern, root, now, digest) for pattern in asked]
-        mill.store.proposals.put_all(turn.id, made_proposals)
-        return {
-            "adapter": trained.ref.content_digest,
-            "rows": len(trained.rows),
-            "dropped": trained.dropped,
-            "metrics": {key: value for key, value in trained.metrics.items() if isinstance(value, int | float)},
-            "proposals": [_described(proposal) for proposal in made_proposals],
-        }
-
-    return turn.step("adapter", root, work)
-
-
-def _train(mill: Mill, root: str, rows: Sequence[DatasetRow]) -> sft.TrainedAdapter:
-    return sft.train(
-        rows,
-        base=mill.base,
-        base_dir=mill.model_dir,
-        shelf=mill.shelf,
-        config=sft_config(mill),
-        progress=lambda event: mill.tell(f"training: {event}"),
-        still_allowed=lambda _: mill.store.datasets.rows(root, Purpose.TRAIN_WEIGHTS),
-    )
-
-
-def sft_config(mill: Mill) -> SftConfig:
-    """How adapters are trained, from the settings."""
-    chosen = mill.settings
-    return SftConfig(
-        rank=chosen.lora_rank,
-        alpha=2 * chosen.lora_rank,
-        depth=chosen.lora_depth,
-        choice_share=chosen.choice_share,
-        epochs=chosen.epochs,
-        batch_size=chosen.batch_size,
-        learning_rate=chosen.learning_rate,
-    )
 
 
 def candidate(mill: Mill, turn: Turn) -> Output:

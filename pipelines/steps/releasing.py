@@ -7,11 +7,15 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from governance.errors import Conflict
+from governance.approvals import chain_of
+from governance.errors import ApprovalMissing, Conflict
+from governance.records.approval import Approval, ApprovedAct
 from governance.records.cycle import CycleOutcome
 from governance.records.gate import GateReport
+from governance.records.manifest import UseKind
 from pipelines.operations import ACTOR, champion, start_engine
 from pipelines.steps.gating import NO_CANDIDATE
+from pipelines.steps.rights import complete_rebuilds
 from pipelines.turn import Output, Turn
 from pipelines.wiring import Mill
 from serving.errors import PromotionRefused
@@ -36,7 +40,7 @@ def registration(mill: Mill, turn: Turn) -> Output:
         }
         params = {
             "cycle": turn.id,
-            "dataset": dataset["root"],
+            "dataset": turn.output("adapter").get("dataset") or dataset["root"],
             "tasks": turn.output("tasks")["root"],
             "champion": report["champion"],
             "harness": report["harness"],
@@ -81,10 +85,19 @@ def promotion(mill: Mill, turn: Turn) -> Output:
 
     def work() -> Output:
         output, outcome, reasons = _decide(mill, turn, report, verdict)
+        if output["promoted"]:
+            output["erasures_completed"] = complete_rebuilds(mill, turn.scope)
         turn.close(outcome, reasons)
         return {**output, "outcome": outcome.value, "reasons": list(reasons)}
 
-    return turn.step("promotion", [report["release"], verdict["verdict"]], work)
+    approval = _approval(mill, turn, report["release"])
+    inputs = [report["release"], verdict["verdict"], *([approval.id] if approval else [])]
+    return turn.step("promotion", inputs, work)
+
+
+def _approval(mill: Mill, turn: Turn, release: str) -> Approval | None:
+    """The approval of the release that stands: given after a step was blocked, it lets the step run again."""
+    return mill.approvals.standing(chain_of(turn.scope.tenants), ApprovedAct.PROMOTION, release)
 
 
 def _decide(
@@ -98,6 +111,10 @@ def _decide(
     if verdict["verdict"] != "pass":
         reasons = (f"gate: {verdict['verdict']}", *verdict["reasons"])
         return {"promoted": False}, CycleOutcome.BLOCKED, reasons
+    try:
+        mill.approvals.require(chain_of(turn.scope.tenants), ApprovedAct.PROMOTION, report["release"])
+    except ApprovalMissing as error:
+        return {"promoted": False}, CycleOutcome.BLOCKED, (str(error),)
     start_engine(mill)
     bundle = mill.store.releases.get(report["release"])
     gate = GateReport.parse(verdict, f"gate report of cycle {turn.id}")
@@ -106,8 +123,13 @@ def _decide(
             turn.scope.name, bundle, version, f"cycle {turn.id}: gate passed", ACTOR, gate=gate
         )
     except (PromotionRefused, Conflict) as error:
+        mill.rights_at_use.note(UseKind.PROMOTION, mill.rights_at_use.of_candidate(bundle))
         return {"promoted": False}, CycleOutcome.BLOCKED, (str(error),)
+    rights = mill.rights_at_use.of_candidate(bundle)
+    mill.rights_at_use.note(UseKind.PROMOTION, rights)
     output = {
+        "rights": rights.outcome.value,
+        "rebuild_by": rights.deadline.isoformat() if rights.deadline else "",
         "promoted": True,
         "version": done.deployment.version,
         "seconds": round(done.seconds, 3),

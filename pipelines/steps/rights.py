@@ -5,52 +5,106 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from governance.erasure import ErasurePlan
-from governance.errors import NotFound
+from governance.erasure_plan import ErasurePlan
+from governance.errors import NotFound, TidemillError
 from governance.records.base import digest_json
 from governance.records.erasure import ErasureReport
-from governance.records.lineage import NodeKind
+from governance.records.manifest import UseKind, UseOutcome
 from governance.records.release import ReleaseBundle
-from governance.records.rights import Purpose, Suppression
-from governance.store.lineage import node
+from governance.records.rights_policy import WhenOver
+from governance.records.scope import Scope
+from governance.rights_at_use import ReleaseRights
 from pipelines.operations import ACTOR, start_engine
+from pipelines.rebuilds import champion_rights, rebuilds
 from pipelines.wiring import Mill
 
 
 def why_not_now(mill: Mill, bundle: ReleaseBundle) -> tuple[str, ...]:
-    """Reasons why a release's data may not be used at this moment; empty when it may."""
-    adapter = bundle.release.adapter
-    if adapter is None:
-        return ()
-    made_from = mill.store.lineage.ancestors(node(NodeKind.ADAPTER, adapter.content_digest))
-    reasons = []
-    for root in (one.id for one in made_from if one.kind is NodeKind.DATASET):
-        try:
-            held = len(mill.store.datasets.manifest(root).rows)
-        except NotFound:
+    """Reasons why a release may not be promoted at this moment; empty when it may, for now or for good."""
+    rights = mill.rights_at_use.of_candidate(bundle)
+    return rights.reasons if rights.outcome is UseOutcome.STOPPED else ()
+
+
+def check_service(mill: Mill, tell: Callable[[str], None]) -> dict[str, Any]:
+    """Ask again for every champion; one whose deadline is over leaves service, as the policy says."""
+    found = rebuilds(mill)
+    left = {}
+    for scope, one in found.items():
+        rights = champion_rights(mill, scope)
+        if rights is None:
             continue
-        allowed = len(mill.store.datasets.rows(root, Purpose.TRAIN_WEIGHTS))
-        if allowed < held:
-            reasons.append(f"{held - allowed} of {held} rows of dataset {root[:12]} may not be trained on now")
-    return tuple(reasons)
+        mill.rights_at_use.note(UseKind.SERVICE, rights)
+        tell(f"{scope}: {'; '.join(rights.reasons)}")
+        if one["overdue"]:
+            left[scope] = _out_of_service(mill, scope, rights)
+    left |= kept_too_long(mill)
+    rebuilt = [done for scope in mill.scopes() for done in complete_rebuilds(mill, scope)]
+    return {
+        "champions": len(mill.store.deployments.scopes()),
+        "rebuilds": found,
+        "left_service": left,
+        "rebuilt": rebuilt,
+    }
+
+
+def kept_too_long(mill: Mill) -> dict[str, str]:
+    """Suspend each champion that an erasure let go on until a date that is over; scope to what became of it."""
+    now, ended = mill.clock.now(), {}
+    kept = [one for one in mill.store.erasures.list() if one.serves_until is not None and one.serves_until <= now]
+    for scope in mill.store.deployments.scopes():
+        current = mill.store.deployments.current(scope)
+        over = [one for one in kept if current is not None and current.release_digest in one.tainted_releases]
+        if current is None or not over or mill.store.releases.suspended(current.release_digest) is not None:
+            continue
+        reason = f"erasure {over[0].request_id}: it might serve until {over[0].serves_until:%Y-%m-%d %H:%M} UTC"
+        mill.store.releases.suspend(current.release_digest, reason)
+        ended[scope] = "suspended"
+    return ended
+
+
+def _out_of_service(mill: Mill, scope: str, rights: ReleaseRights) -> str:
+    reason = f"rights ended: {'; '.join(rights.reasons)}"
+    mill.store.releases.taint(rights.release, reason)
+    if mill.store.policy.rebuild.when_over is WhenOver.SUSPEND:
+        mill.store.releases.suspend(rights.release, reason)
+        return "suspended"
+    try:
+        start_engine(mill)
+        done = mill.promoter.rollback(scope, "rights ended", ACTOR)
+    except (TidemillError, OSError) as error:
+        mill.store.releases.suspend(rights.release, f"{reason}; {error}")
+        return f"suspended: {error}"
+    return f"rolled back to {done.deployment.release_digest}"
 
 
 def erase_subject(mill: Mill, tenant: str, raw_id: str, tell: Callable[[str], None]) -> dict[str, Any]:
     """Erase a person by the id that the app knows. The same person again gets the same report.
 
     The suppression is written first: from then on nothing of them enters or is read, whatever fails later. Rights
-    outrank the rollback window: a tainted champion leaves service before its adapter is removed. Where something is
-    held again after a finished erasure (it was on its way), the person is erased again under a request of its own.
+    outrank the rollback window: a tainted release is no target of a rollback from that moment, and a tainted champion
+    leaves service before its adapter is removed: it is rolled back, or as the policy says suspended, or kept until the
+    date that the certificate names. Where no rollback can be done now it is suspended, and the certificate says why.
+    Where something is held again after a finished erasure (it was on its way), the person is erased again under a
+    request of its own.
+
+    Raises:
+        ApprovalMissing: when somebody else has to approve; the request waits, with its deadline.
+        HeldError: while a legal hold covers what would go.
+
     """
-    subject = mill.door.subject(tenant, raw_id)
+    subject = mill.key_desk.person(tenant, raw_id)
     plan = mill.erasure.plan(tenant, subject)
     request_id = _request_id(mill, tenant, subject, plan)
-    now = mill.clock.now()
-    mill.store.rights.suppress(Suppression(tenant_id=tenant, subject=subject, since=now, request_id=request_id))
-    tell(f"{plan.total} rows and files are held; {len(plan.tainted_releases)} releases were made in part from them")
-    for digest in plan.tainted_releases:
-        mill.store.releases.taint(digest, f"erasure {request_id}")
-    rollbacks = [_leave(mill, scope, request_id, tell) for scope in sorted(plan.deployed)]
+    if not _finished(mill, request_id):
+        mill.erasure.suppress(mill.erasure.admit(request_id, tenant, subject))
+        tell(f"{plan.total} rows and files are held; {len(plan.tainted_releases)} releases were made in part from them")
+        for digest in plan.tainted_releases:
+            mill.store.releases.taint(digest, f"erasure {request_id}")
+        if mill.erasure.policy.serving == "suspend":
+            for digest in set(plan.deployed.values()):
+                mill.store.releases.suspend(digest, f"erasure {request_id}")
+    leaving = sorted(plan.deployed) if mill.erasure.policy.serving == "roll_back" else []
+    rollbacks = [_leave(mill, scope, plan.deployed[scope], request_id, tell) for scope in leaving]
     report = mill.erasure.execute(request_id, tenant, subject)
     return {
         "request": request_id,
@@ -61,6 +115,9 @@ def erase_subject(mill: Mill, tenant: str, raw_id: str, tell: Callable[[str], No
         "rollbacks": rollbacks,
         "artifacts": _counted(report),
         "remaining": report.remaining,
+        "weights": report.weights.value,
+        "due_at": None if report.due_at is None else report.due_at.isoformat(),
+        "serves_until": None if report.serves_until is None else report.serves_until.isoformat(),
         "message": "nothing is held of this person" if not plan.total and not report.artifacts else "erased",
         "ok": report.remaining == 0,
     }
@@ -71,18 +128,34 @@ def _request_id(mill: Mill, tenant: str, subject: str, plan: ErasurePlan) -> str
     number = 0
     while True:
         request_id = digest_json(["erase", tenant, subject, number])[:32]
-        try:
-            mill.store.erasures.get(request_id)
-        except NotFound:
+        if not _finished(mill, request_id):
             return request_id
-        if not plan.total:
+        following = digest_json(["erase", tenant, subject, number + 1])[:32]
+        broken_off = following in {one.id for one in mill.store.requests.of(tenant, subject)}
+        if not plan.total and not broken_off:
             return request_id
         number += 1
 
 
-def _leave(mill: Mill, scope: str, request_id: str, tell: Callable[[str], None]) -> dict[str, Any]:
-    start_engine(mill)
-    done = mill.promoter.rollback(scope, f"erasure {request_id}", ACTOR)
+def _finished(mill: Mill, request_id: str) -> bool:
+    """Whether the request has its certificate."""
+    try:
+        mill.store.erasures.get(request_id)
+    except NotFound:
+        return False
+    return True
+
+
+def _leave(mill: Mill, scope: str, release: str, request_id: str, tell: Callable[[str], None]) -> dict[str, Any]:
+    """Roll a scope back; where that cannot be done now, its release answers nobody from now on: rights do not wait."""
+    reason = f"erasure {request_id}"
+    try:
+        start_engine(mill)
+        done = mill.promoter.rollback(scope, reason, ACTOR)
+    except (TidemillError, OSError) as error:
+        mill.store.releases.suspend(release, f"{reason}: no rollback, {type(error).__name__}: {error}")
+        tell(f"{scope}: suspended, since no rollback can be done now: {error}")
+        return {"scope": scope, "release": release, "suspended": str(error)}
     tell(f"{scope}: rolled back to {done.deployment.release_digest[:12]} in {done.seconds:.3f} s")
     return {"scope": scope, "release": done.deployment.release_digest, "seconds": round(done.seconds, 3)}
 
@@ -96,12 +169,8 @@ def _counted(report: ErasureReport) -> list[dict[str, Any]]:
     return [{"kind": kind, "state": state, "count": count} for (kind, state), count in sorted(counts.items())]
 
 
-def complete_rebuilds(mill: Mill, adapter_digest: str, dataset_root: str) -> list[dict[str, Any]]:
-    """Mark what waited for a rebuild as rebuilt without the person; refused while they stand in the new rows."""
-    rows = mill.store.datasets.rows(dataset_root, Purpose.TRAIN_WEIGHTS)
-    subjects = {row.subject for row in rows}
-    completed = []
-    for waiting in mill.erasure.pending():
-        report = mill.erasure.complete_rebuild(waiting.request_id, adapter_digest, subjects)
-        completed.append({"request": report.request_id, "artifacts": _counted(report)})
-    return completed
+def complete_rebuilds(mill: Mill, scope: Scope) -> list[dict[str, Any]]:
+    """After a promotion: destroy weights that left service, and complete the certificates that waited for it."""
+    mill.erasure.rebuilds.destroy()
+    completed = mill.erasure.rebuilds.complete(scope)
+    return [{"request": report.request_id, "artifacts": _counted(report)} for report in completed]

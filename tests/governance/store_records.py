@@ -17,8 +17,10 @@ from governance.records.rights import (
     ConsentEvent,
     ConsentStatus,
     Contract,
+    FactKind,
     Purpose,
     PurposeTerm,
+    RightsFact,
     Verdict,
 )
 from governance.records.rollout import Grade, Rollout, StopReason
@@ -44,7 +46,8 @@ def contract(
 ) -> Contract:
     terms = tuple(PurposeTerm(purpose=purpose, basis=basis) for purpose in purposes or set(Purpose) - {Purpose.COMPLY})
     fields = {"id": f"contract-{tenant}", "valid_from": T0, "recorded_at": T0} | over
-    return Contract(tenant_id=tenant, terms=tuple(sorted(terms, key=str)), shared_adapter=shared, **fields)
+    fields.setdefault("terms", tuple(sorted(terms, key=str)))
+    return Contract(tenant_id=tenant, shared_adapter=shared, **fields)
 
 
 def consent(
@@ -63,6 +66,17 @@ def consent(
 
 def consents(subject: str, tenant: str = "acme") -> list[ConsentEvent]:
     return [consent(subject, tenant=tenant, purpose=purpose) for purpose in Purpose if purpose is not Purpose.COMPLY]
+
+
+def rights_fact(kind: FactKind, subject: str | None = None, *, tenant: str = "acme", **over: Any) -> RightsFact:
+    fields = {
+        "id": f"{tenant}/{kind}/{subject}/{over.get('trajectory_id')}/{over.get('recorded_at', T0)}",
+        "valid_from": T0,
+        "recorded_at": T0,
+        "reason": "case 7",
+        "actor": "reviewer",
+    } | over
+    return RightsFact(tenant_id=tenant, kind=kind, subject=subject, **fields)
 
 
 def trace_id(number: int) -> str:

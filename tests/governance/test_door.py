@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from governance.door import Door, Item, Refusal, tally
+from governance.admissions import Refusal, tally
+from governance.door import Door, Item
 from governance.errors import MaskingError
 from governance.keys import DerivedKeyProvider
 from governance.masking.detection import Detector
@@ -22,8 +23,10 @@ from governance.records.rights import (
     ConsentEvent,
     ConsentStatus,
     Contract,
+    FactKind,
     Purpose,
     PurposeTerm,
+    RightsFact,
     Suppression,
 )
 from governance.records.span import Span, SpanEvent, SpanLink
@@ -143,6 +146,27 @@ def test_without_a_right_only_structure_is_kept(door: Door) -> None:
     assert admitted(results[1]).subject == "unknown"
 
 
+def test_without_a_right_no_key_that_somebody_may_have_said_is_kept(door: Door) -> None:
+    said = ["by.078-05-1120", "customer.Zofia Brzezinska.orders", "acct.70412345", f"by.{PLANTED}"]
+    kept = {"gen_ai.usage.input_tokens": 12, "llm.token_count.prompt": 3, "http.response.status_code": 200}
+    span = admitted(door.admit("t", [item(None, attributes=dict.fromkeys(said, 1) | kept)])[0])
+    assert span.content is None
+    assert span.span.attributes == kept
+
+
+def test_under_a_hold_no_restriction_loses_what_was_said(door: Door, store: Store) -> None:
+    consent(store, door, "harbor-0012")
+    fact = RightsFact(
+        id="r", tenant_id="t", kind=FactKind.RESTRICTION, subject=door.subject("t", "harbor-0012"), reason="art. 18",
+        valid_from=PAST, recorded_at=PAST, actor="test",
+    )  # fmt: skip
+    store.rights.add_facts([fact])
+    assert admitted(door.admit("t", [item("harbor-0012")])[0]).content is None
+    store.rights.add_facts([fact.model_copy(update={"id": "h", "kind": FactKind.HOLD})])
+    assert admitted(door.admit("t", [item("harbor-0012")])[0]).content is not None
+    assert admitted(door.admit("t", [item("nobody-knows")])[0]).content is None, "a hold is no right to keep more"
+
+
 def test_a_span_without_an_id_belongs_to_its_traces_person(door: Door, store: Store) -> None:
     consent(store, door, "harbor-0012")
     results = door.admit("t", [item(None, 2), item("harbor-0012", 1)])
@@ -174,7 +198,7 @@ def test_one_audit_event_a_batch_without_names(door: Door, store: Store) -> None
     consent(store, door, "harbor-0012")
     results = door.admit("t", [item("harbor-0012"), item("harbor-0099", 2, trace_id=f"{9:032x}")])
     assert store.audit.list("t") == ()
-    store.audit.append(door.admission("t", "segment 1", tally(results)))
+    store.audit.append(door.admission("t", "segment:1", tally(results)))
     events = [event for event in store.audit.list("t") if event.action == "admit_spans"]
     assert len(events) == 1
     assert events[0].detail == {"admitted": 1, "withheld": 1}

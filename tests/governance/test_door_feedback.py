@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from governance.door import Door, Said
+from governance.admissions import Heard, Said
+from governance.door import Door
 from governance.keys import DerivedKeyProvider
 from governance.masking.presidio_masker import PresidioMasker
 from governance.records.content import AdmittedSpan, SpanContent
@@ -54,7 +55,7 @@ def test_a_reference_is_masked_as_the_spans_is(door: Door, reference: str, key: 
     assert isinstance(admitted, AdmittedSpan)
     named = "gen_ai.response.id" if key == "gen_ai.response.id" else "gen_ai.conversation.id"
     (heard,) = door.admit_said("t", [Said({"attributes": {named: reference}}, None, "unknown")])
-    assert heard is not None
+    assert isinstance(heard, Heard)
     assert heard.structure["attributes"][named] == admitted.span.attributes[key]
 
 
@@ -66,11 +67,11 @@ def test_words_are_masked_kept_or_refused_by_whose_they_are(door: Door, store: S
     kept, withheld, refused = door.admit_said(
         "t", [Said({}, words, mine, "harbor-0012"), Said({}, words, "unknown"), Said({}, words, gone, "harbor-0099")]
     )
-    assert kept is not None
+    assert isinstance(kept, Heard)
     assert not any(name in kept.words["comment"] for name in ("Clara", "Barlow", "corp.example", "harbor-0012"))
     assert mine in kept.words["comment"]
     assert kept.mentions
-    assert withheld is not None
+    assert isinstance(withheld, Heard)
     assert (withheld.words, withheld.mentions) == (None, ())
     assert refused is None
     (event,) = store.audit.list("t")

@@ -9,12 +9,22 @@ from pathlib import Path
 import pytest
 
 from governance.erasure import ErasureService
-from governance.errors import Conflict, NotFound, RecordError, RightsError
-from governance.ports.erasable import Erasable
-from governance.records.content import AdmittedSpan
+from governance.errors import Conflict, HeldError, NotFound, RecordError
+from governance.ports.erasable import Content, Erasable
+from governance.records.content import AdmittedSpan, SpanContent
 from governance.records.erasure import ArtifactState, ErasedArtifact
 from governance.records.lineage import LineageEdge, Node, NodeKind
-from governance.records.rights import Basis, ConsentEvent, ConsentStatus, Contract, Purpose, PurposeTerm
+from governance.records.rights import (
+    Basis,
+    ConsentEvent,
+    ConsentStatus,
+    Contract,
+    FactKind,
+    Purpose,
+    PurposeTerm,
+    Reason,
+    RightsFact,
+)
 from governance.records.span import Span
 from governance.store import Store
 from tests.support.clock import ManualClock
@@ -22,7 +32,7 @@ from tests.support.ids import SeededIds
 
 PAST = datetime(2020, 1, 1, tzinfo=UTC)
 ANNA, BORIS = "a" * 64, "b" * 64
-ADAPTER, REBUILT, RELEASE = "c" * 64, "d" * 64, "e" * 64
+ADAPTER, RELEASE = "c" * 64, "e" * 64
 
 
 class Folder(Erasable):
@@ -57,6 +67,9 @@ class Folder(Erasable):
             raise OSError("disk gone")
         node = Node(kind=NodeKind.ADAPTER, id=ADAPTER)
         return (ErasedArtifact(node=node, state=ArtifactState.PENDING_REBUILD),) if found else ()
+
+    def contents(self) -> Iterator[Content]:
+        yield from (Content(path.name, path) for path in sorted(self._folder.iterdir()))
 
 
 @pytest.fixture
@@ -127,6 +140,91 @@ def test_nobody_held_gets_an_empty_report(service: ErasureService) -> None:
         service.execute("r3", "t", "unknown")
 
 
+@pytest.mark.parametrize("whom", [ANNA, None])
+def test_a_legal_hold_stops_the_deletion_and_every_use(
+    service: ErasureService, store: Store, clock: ManualClock, whom: str | None
+) -> None:
+    now = clock.now()
+    hold = RightsFact(
+        id="h", tenant_id="t", kind=FactKind.HOLD, subject=whom, reason="case 7", valid_from=now, recorded_at=now,
+        actor="counsel",
+    )  # fmt: skip
+    store.rights.add_facts([hold])
+    with pytest.raises(HeldError, match="case 7"):
+        service.execute("r1", "t", ANNA)
+    assert service.plan("t", ANNA).total > 0
+    assert store.rights.verdict(Purpose.TRAIN_WEIGHTS, "t", ANNA, clock.now()).reasons == (Reason.RESTRICTED,)
+    assert not store.rights.is_suppressed("t", ANNA), "what still comes of her must be kept"
+    with pytest.raises(HeldError):
+        service.execute("r1", "t", ANNA)
+    assert store.audit.list("t")[-1].action == "erasure_held"
+    ended_at = clock.advance(days=1)
+    ended = hold.model_copy(update={"id": "e", "supersedes": "h", "valid_to": ended_at, "recorded_at": ended_at})
+    store.rights.add_facts([ended])
+    assert service.execute("r1", "t", ANNA).remaining == 0
+
+
+def test_a_hold_on_somebody_else_stops_an_erasure_that_would_take_their_data(
+    service: ErasureService, store: Store, clock: ManualClock
+) -> None:
+    now = clock.now()
+    span = Span(trace_id="9" * 32, span_id="9" * 16, name="chat", start_unix_nano=5)
+    mentioning = AdmittedSpan(
+        tenant_id="t", subject=BORIS, span=span, content=SpanContent(operation="chat"), mentions=(ANNA,)
+    )
+    store.spans.merge([mentioning], lambda old, new: old or new)
+    hold = RightsFact(
+        id="h", tenant_id="t", kind=FactKind.HOLD, subject=BORIS, reason="case 7", valid_from=now, recorded_at=now,
+        actor="counsel",
+    )  # fmt: skip
+    store.rights.add_facts([hold])
+    with pytest.raises(HeldError, match="case 7"):
+        service.execute("r1", "t", ANNA)
+    assert store.spans.trace("t", "9" * 32, Purpose.COMPLY)
+
+
+def test_a_hold_on_one_run_stops_only_what_would_delete_that_run(
+    service: ErasureService, store: Store, clock: ManualClock
+) -> None:
+    now = clock.now()
+    hold = RightsFact(
+        id="h", tenant_id="t", kind=FactKind.HOLD, trajectory_id=f"t/{1:032x}", reason="case 7", valid_from=now,
+        recorded_at=now, actor="counsel",
+    )  # fmt: skip
+    store.rights.add_facts([hold])
+    assert service.execute("r2", "t", BORIS).remaining == 0
+    with pytest.raises(HeldError):
+        service.execute("r1", "t", ANNA)
+
+
+def test_a_hold_that_comes_while_an_erasure_is_broken_off_is_kept_and_stops_it(
+    service: ErasureService, store: Store, folders: list[Folder], clock: ManualClock
+) -> None:
+    folders[0].broken = "before"
+    with pytest.raises(OSError, match="disk gone"):
+        service.execute("r1", "t", ANNA)
+    folders[0].broken = ""
+    now = clock.now()
+    hold = RightsFact(
+        id="h", tenant_id="t", kind=FactKind.HOLD, subject=ANNA, reason="case 7", valid_from=now, recorded_at=now,
+        actor="counsel",
+    )  # fmt: skip
+    with pytest.raises(RecordError, match="is being erased"):
+        store.rights.add_facts([hold.model_copy(update={"id": "x", "kind": FactKind.RESTRICTION})])
+    store.rights.add_facts([hold])
+    left = folders[0].count("t", ANNA)
+    assert left
+    with pytest.raises(HeldError, match="case 7"):
+        service.execute("r1", "t", ANNA)
+    assert folders[0].count("t", ANNA) == left
+    ended_at = clock.advance(days=1)
+    ended = hold.model_copy(update={"id": "e", "supersedes": "h", "valid_to": ended_at, "recorded_at": ended_at})
+    store.rights.add_facts([ended])
+    assert service.execute("r1", "t", ANNA).remaining == 0
+    with pytest.raises(RecordError, match="was erased"):
+        store.rights.add_facts([hold.model_copy(update={"id": "late"})])
+
+
 @pytest.mark.parametrize("place", [0, 1])
 @pytest.mark.parametrize("moment", ["before", "after", "count"])
 def test_a_crash_anywhere_is_finished_by_the_same_request(
@@ -144,18 +242,3 @@ def test_a_crash_anywhere_is_finished_by_the_same_request(
     assert report.tainted_releases == (RELEASE,)
     assert ADAPTER in {artifact.node.id for artifact in report.artifacts}
     assert service.plan("t", BORIS).held["first"] == 1
-
-
-def test_a_rebuild_completes_what_waited(service: ErasureService) -> None:
-    first = service.execute("r1", "t", ANNA)
-    assert service.pending() == (first,)
-    with pytest.raises(RightsError, match="still holds"):
-        service.complete_rebuild("r1", REBUILT, [BORIS, ANNA])
-    completed = service.complete_rebuild("r1", REBUILT, [BORIS])
-    states = {artifact.node.id: artifact.state for artifact in completed.artifacts}
-    assert states[ADAPTER] is ArtifactState.REBUILT_WITHOUT
-    assert service.report("r1") == completed == service.complete_rebuild("r1", REBUILT, [BORIS])
-    assert service.execute("r1", "t", ANNA) == first
-    assert service.pending() == ()
-    with pytest.raises(NotFound):
-        service.complete_rebuild("r9", REBUILT, [])

@@ -10,6 +10,7 @@ from governance.errors import NotFound, PurposeDenied, RightsError
 from governance.records.dataset import Exclusion
 from governance.records.erasure import ArtifactState
 from governance.records.lineage import NodeKind
+from governance.records.review import ReviewItem, ReviewKind
 from governance.records.rights import Basis, Purpose, Suppression
 from governance.records.trajectory import UNKNOWN_SUBJECT
 from governance.store import Store
@@ -182,6 +183,31 @@ def test_a_person_who_is_named_by_others_is_found_by_mention(store: Store) -> No
     assert store.erasable().count("acme", named) == 0
     assert store.spans.trace("acme", trace_id(1), Purpose.COMPLY) == []
     assert len(store.spans.trace("acme", trace_id(2), Purpose.COMPLY)) == 1
+
+
+def item(number: int, subject: str) -> tuple[ReviewItem, bytes]:
+    """A sealed text of a trace."""
+    place = {"trace_id": trace_id(number), "span_id": f"{number:016x}", "spots": (), "since": T0}
+    held = {"id": f"{number}/{subject}", "tenant_id": "acme", "kind": ReviewKind.SAMPLE, "subject": subject}
+    return ReviewItem.model_validate(held | place | {"expires_at": T0 + 1000 * DAY}), b"sealed"
+
+
+def test_a_sealed_text_goes_with_the_trace_that_names_the_person(store: Store) -> None:
+    named = "mention-of-carol"
+    store.spans.merge([span(1, 0, subject=BOB, mentions=(named,)), span(2, 0, subject=BOB)], latest)
+    store.reviews.put([item(1, BOB), item(1, UNKNOWN_SUBJECT), item(2, BOB)])
+    before = store.erasable().count("acme", named)
+    made = store.erasable().erase("acme", named)
+    assert [one.trace_id for one in store.reviews.list()] == [trace_id(2)]
+    assert any("2 texts to review" in one.detail for one in made)
+    assert (before >= 3, store.erasable().count("acme", named)) == (True, 0)
+
+
+def test_nothing_is_asked_about_a_person_who_was_erased(store: Store) -> None:
+    store.rights.suppress(Suppression(tenant_id="acme", subject=ALICE, since=T0, request_id="r"))
+    store.reviews.put([item(1, ALICE), item(1, BOB)])
+    assert [one.subject for one in store.reviews.list()] == [BOB]
+    assert store.erasable().count("acme", ALICE) == 0
 
 
 def test_tenants_do_not_touch_each_other(store: Store) -> None:

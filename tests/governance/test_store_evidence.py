@@ -1,4 +1,4 @@
-"""Ledger, segments, audit, cycles, steps, gates, erasure reports, quarantine."""
+"""Ledger, segments, cycles, steps, gates, erasure reports, quarantine."""
 
 from __future__ import annotations
 
@@ -8,16 +8,13 @@ from datetime import timedelta
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import create_engine, update
 
 from governance.errors import NotFound
-from governance.records.audit import AuditEvent
 from governance.records.cycle import Cycle, CycleOutcome, StepResult
 from governance.records.erasure import ErasureReport
 from governance.records.gate import GateReport, GateVerdict, Interval
 from governance.records.ledger import Fate
 from governance.store import Store
-from governance.store.tables_evidence import AuditRow
 from tests.governance.store_records import T0, T1, person
 from tests.support.clock import ManualClock
 
@@ -48,27 +45,6 @@ def test_the_ledger_counts_each_segment_once(store: Store, recorded: list[tuple[
         assert line.fates == {
             fate: {"": number} for fate in Fate if (number := sum(fates.count(fate) for fates in mine))
         }
-
-
-def event(number: int) -> AuditEvent:
-    return AuditEvent(
-        id=str(number), tenant_id="acme", actor="a", role="r", action="act", target="t", detail={"n": number}, at=T1
-    )
-
-
-def test_the_audit_chain_shows_tampering(store: Store, database_url: str) -> None:
-    assert store.audit.root("acme") == (0, "0" * 64)
-    for number in (1, 2, 3, 2):
-        store.audit.append(event(number))
-    assert store.audit.list("acme") == (event(1), event(2), event(3))
-    assert store.audit.list("bolt") == ()
-    assert store.audit.root("acme")[0] == 3
-    assert store.audit.verify("acme") is None
-    engine = create_engine(database_url.replace("postgresql://", "postgresql+psycopg://"))
-    with engine.begin() as connection:
-        connection.execute(update(AuditRow).where(AuditRow.id == "2").values(body=event(9).plain()))
-    engine.dispose()
-    assert store.audit.verify("acme") == 2
 
 
 def test_segments(store: Store) -> None:

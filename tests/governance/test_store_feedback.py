@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from sqlalchemy import update
 
+from governance.acting import complying
 from governance.errors import NotFound, PurposeDenied
 from governance.records.base import digest_json
 from governance.records.feedback import Feedback, FeedbackKind, Statement, Target, histories
@@ -384,7 +385,8 @@ def test_whoever_is_first_of_two_writers_the_run_gets_its_feedback(store: Store,
     def assemble(traces: Traces) -> list[Assembled]:
         responses = {key: {f"r-{key[1]}": "1" * 16} for key in traces}
         store.feedback.name_responses(responses)
-        found = store.feedback.of_traces(responses, Purpose.COMPLY)
+        with complying("assembly"):
+            found = store.feedback.of_traces(responses, Purpose.COMPLY)
         seen.update({key[1]: len(said) for key, said in found.items()})
         return [Assembled(trajectory(int(key[1], 16) - 1, subject=person(1)), ()) for key in traces]
 

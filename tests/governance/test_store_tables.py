@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import inspect, text
+from sqlalchemy import Engine, MetaData, func, inspect, select, text
 
 from governance.errors import MigrationNeeded, StoreError
 from governance.records.retention import RETENTION, RetentionClass
-from governance.records.rights import Purpose
+from governance.records.rights import FactKind, Purpose
 from governance.store import Store, dialect, findings, migrate, schema
-from tests.governance.store_records import T0, T1, adapter, bundle, manifest, person, row, signal, span, trajectory
+from governance.store.holds import RENEWAL
+from tests.governance.store_records import (
+    T0,
+    T1,
+    adapter,
+    bundle,
+    manifest,
+    person,
+    rights_fact,
+    row,
+    signal,
+    span,
+    trajectory,
+)  # fmt: skip
 from tests.governance.store_workers import latest
 from tests.support.clock import ManualClock
 
@@ -68,6 +81,46 @@ def test_migrations_go_up_and_down_and_equal_the_models(database_url: str) -> No
     engine.dispose()
 
 
+def filled(engine: Engine) -> dict[str, int]:
+    """One row in every table, each of them the parent or the child of the others."""
+    held = MetaData()
+    held.reflect(engine)
+    samples = {str: "x", int: 1, float: 1.0, bool: True, bytes: b"x", datetime: T0}
+    with engine.begin() as connection:
+        for table in held.sorted_tables:
+            if table.name != migrate.VERSION_TABLE:
+                row = {column.name: samples[column.type.python_type] for column in table.columns}
+                connection.execute(table.insert().values(row))
+    return counts(engine)
+
+
+def counts(engine: Engine) -> dict[str, int]:
+    """Table to the number of its rows."""
+    held = MetaData()
+    held.reflect(engine)
+    with engine.connect() as connection:
+        return {
+            table.name: connection.scalar(select(func.count()).select_from(table)) or 0
+            for table in held.tables.values()
+        }
+
+
+def test_going_down_and_up_again_keeps_the_rows_of_every_table_that_stays(database_url: str) -> None:
+    """Those of a table that loses a column, and those that are deleted with them."""
+    engine = dialect.open_engine(database_url)
+    migrate.upgrade(engine)
+    before = filled(engine)
+    assert set(before.values()) == {1}
+    migrate.downgrade(engine, "0004")
+    below = counts(engine)
+    assert {"worlds", "world_subjects", "world_successors", "spans", "ledger", "quarantine"} <= below.keys()
+    assert set(below.values()) == {1}
+    migrate.upgrade(engine)
+    made_anew = {"audit_heads"}  # from the chains that stayed
+    assert counts(engine) == {name: int(name in below or name in made_anew) for name in before}
+    engine.dispose()
+
+
 def test_whether_a_schema_is_at_head_is_told_as_alembic_tells_it(database_url: str) -> None:
     assert migrate.head() == ScriptDirectory.from_config(migrate.config()).get_current_head()
     engine = dialect.open_engine(database_url)
@@ -114,6 +167,29 @@ def test_a_row_dies_with_its_last_lawful_clock(store: Store, clock: ManualClock)
     assert store.overdue(until) == {}
     assert store.sweep(until) == {}
     assert store.erasable().count("acme", person(1)) == 0
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_what_a_hold_covers_outlives_its_clock_and_goes_when_the_hold_ends(
+    store: Store, clock: ManualClock, whole: bool
+) -> None:
+    for number in (1, 2):
+        store.spans.merge([span(number, subject=person(number)), span(number, 1, subject="unknown")], latest)
+        store.trajectories.put(trajectory(number, subject=person(number)))
+        store.signals.put_all([signal(trajectory(number, subject=person(number)))])
+    hold = rights_fact(FactKind.HOLD, None if whole else person(1), id="h")
+    store.rights.add_facts([hold])
+    until = clock.now() + RETENTION[RetentionClass.CONTENT]
+    clock.set(until)
+    swept = store.sweep(until)
+    assert swept.get("trajectories", 0) == (0 if whole else 1)
+    assert store.overdue(until) == {}
+    assert store.erasable().count("acme", person(1)) >= 4, "the spans of the trace that name nobody are theirs"
+    ended = hold.model_copy(update={"id": "e", "supersedes": "h", "valid_to": until, "recorded_at": until})
+    store.rights.add_facts([ended])
+    later = clock.advance(RENEWAL)
+    assert store.sweep(later)["trajectories"] == (2 if whole else 1)
+    assert store.overdue(later) == {}
 
 
 def test_putting_again_does_not_prolong_a_life(store: Store, clock: ManualClock) -> None:

@@ -256,7 +256,7 @@ def rows(store: Store, table: Any) -> int:
 
 
 def test_killed_at_random_nothing_acknowledged_is_lost_and_nothing_doubled(scene: Scene) -> None:
-    check(scene, play(scene, seed=3, rounds=8))
+    check(scene, play(scene, seed=3, rounds=5))
 
 
 @pytest.mark.long

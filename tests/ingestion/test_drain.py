@@ -5,6 +5,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from governance.records.ledger import Fate, LedgerLine
 from governance.records.rights import Basis, Contract, Purpose, PurposeTerm, Suppression
 from governance.records.trajectory import UNKNOWN_SUBJECT, Trajectory
 from governance.store import Store
+from ingestion import signals
 from ingestion.drain import Drain
 from ingestion.envelope import Envelope
 from ingestion.otlp_decode import JSON
@@ -112,6 +114,21 @@ def test_spans_become_a_masked_trajectory_and_the_segment_is_gone(mill: Mill) ->
     assert mill.signals() == ["abandonment", "tool_error"]
 
 
+def test_a_segment_is_destroyed_after_its_spans_are_on_the_disk(mill: Mill, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+    transaction = mill.store.transaction
+
+    def spied(*, durable: bool = False) -> AbstractContextManager[None]:
+        asked.append(durable)
+        return transaction(durable=durable)
+
+    monkeypatch.setattr(mill.store, "transaction", spied)
+    mill.contract()
+    mill.send(*run_of())
+    assert mill.drain.run().segments == 1
+    assert asked[0]
+
+
 def test_replaying_any_batch_changes_nothing(mill: Mill) -> None:
     mill.contract()
     for _ in range(3):
@@ -142,7 +159,8 @@ def test_a_fresh_install_keeps_structure_and_withholds_content(mill: Mill, caplo
             mill.send(*run_of(trace * 32))
             mill.drain.run()
     assert [record.message for record in caplog.records if "no contract" in record.message] == [
-        "tenant acme has no contract: its spans are kept as structure, what was said in them is withheld"
+        "tenant acme has no contract: its spans are kept as structure, what was said in them is withheld (an agent's "
+        "contracts are recorded by `tidemill up`)"
     ]
     assert mill.line().withheld == 4
     assert len(mill.trajectories()) == 2
@@ -401,4 +419,29 @@ def test_costs_beyond_reason_are_none_and_keep_no_trace_from_being_assembled(mil
     mill.drain.run()
     (run,) = mill.trajectories()
     assert run.usage.cost is None
+    assert mill.store.spans.dirty_traces() == []
+
+
+def test_a_trace_whose_detection_fails_costs_no_other_and_stays_dirty(
+    mill: Mill, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    detect = signals.detect
+
+    def broken(trajectory: Trajectory, *rest: Any, **judged_by: Any) -> Any:
+        if trajectory.trace_id == "b" * 32:
+            raise OverflowError("a schema")
+        return detect(trajectory, *rest, **judged_by)
+
+    mill.contract()
+    with monkeypatch.context() as patched:
+        patched.setattr(signals, "detect", broken)
+        for trace in ("a" * 32, "b" * 32, "c" * 32):
+            mill.send(*run_of(trace))
+        mill.drain.run()
+        assert {run.trace_id for run in mill.trajectories()} == {"a" * 32, "c" * 32}
+        assert mill.drain.run().trajectories == 0, "nor does it when it is tried again"
+    assert [one.trace_id for one in mill.store.spans.dirty_traces()] == ["b" * 32]
+    assert "b" * 32 in caplog.text
+    mill.drain.run()
+    assert len(mill.trajectories()) == 3
     assert mill.store.spans.dirty_traces() == []

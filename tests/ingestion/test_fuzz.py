@@ -33,7 +33,7 @@ from ingestion.log_events import fold
 from ingestion.merge import merge, normal
 from ingestion.otlp_check import check
 from ingestion.otlp_decode import JSON, PROTOBUF, decode
-from ingestion.quarantine import set_aside
+from ingestion.setting_aside import set_aside
 from ingestion.telemetry import Telemetry
 from tests.ingestion.hostile import PACKERS, Posted, changed, damaged, documents, requests
 from tests.ingestion.import_documents import DOCUMENTS
@@ -240,7 +240,7 @@ def test_what_is_sealed_opens_whole_or_not_at_all(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     pipe = _closed_pipe(tmp_path_factory)
-    aside = set_aside(pipe.spool, "place", [make_span(1, attributes={"text": "x"})], "ann")
+    aside = set_aside(pipe.spool, "place", [make_span(1, attributes={"text": "x"})], "ann", "masking_failed")
     label = f"tidemill quarantine {aside.id}"
     whole = pipe.spool.open_aside(label, aside.sealed)
     sealed = data.draw(damaged(aside.sealed))

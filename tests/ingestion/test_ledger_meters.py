@@ -141,6 +141,12 @@ def test_a_store_that_does_not_answer_costs_these_metrics_alone(tmp_path: Path) 
     assert "tidemill_spool_bytes" in text
 
 
+def test_findings_have_their_channel_and_type(tmp_path: Path) -> None:
+    found = line("acme", "2026-03-01", 2).model_copy(update={"findings": {"user": {"PERSON": 3}}})
+    text = Book(found, found).meters(tmp_path).text().decode()
+    assert samples(text, "tidemill_ledger_findings_total") == {("user", "acme", "PERSON"): 6}
+
+
 def test_a_day_that_does_not_balance_is_seen(tmp_path: Path) -> None:
     store = Store.open(f"sqlite:///{tmp_path / 'x.db'}", clock=ManualClock())
     store.ledger.record("acme", "2026-03-01", 2, [(Fate.STORED, "")], 0, "s")

@@ -108,14 +108,14 @@ def envelope_of(data: bytes, max_age: int | None = DAY, **over: Any) -> Envelope
     return Envelope(**held)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(requests(), st.sampled_from([None, DAY]))
 def test_a_request_is_checked_as_it_is_decoded(data: bytes, max_age: int | None) -> None:
     envelope = envelope_of(data, max_age)
     assert checked(envelope) == decoded(envelope)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(requests(), st.integers(0, 400), st.binary(max_size=6))
 def test_a_damaged_request_is_checked_as_it_is_decoded(data: bytes, at: int, noise: bytes) -> None:
     envelope = envelope_of(data[:at] + noise + data[at + len(noise) :])

@@ -266,6 +266,7 @@ def test_protobuf_and_json_give_the_same_span() -> None:
     spans[0].events.add(name="e", time_unix_nano=T0).attributes.add(key="k").value.int_value = -5
     span = one(request.SerializeToString(), PROTOBUF)
     assert one(encode([span])) == span
+    assert Span.model_validate(span.model_dump()) == span
 
 
 @given(st.binary(max_size=400), st.sampled_from([JSON, PROTOBUF]))
@@ -276,6 +277,7 @@ def test_any_bytes_decode_or_are_refused(data: bytes, content_type: str) -> None
     except DecodeError:
         return
     assert all(isinstance(item, Span | SpanFault) for item in results)
+    assert all(type(item).model_validate(item.model_dump()) == item for item in results)
 
 
 _NAMES = [

@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ingestion.drain import Drain, DrainReport
 from ingestion.processes import drain_with, together
@@ -58,6 +61,33 @@ def test_every_segment_is_in_one_share() -> None:
     assert all(WHOLE.holds(one) for one in ids)
     for of in (2, 3, 7):
         assert all(sum(Share(number, of).holds(one) for number in range(of)) == 1 for one in ids)
+
+
+@contextmanager
+def _claims(taken: set[str], segment_id: str, *, wait: bool = False) -> Iterator[bool]:
+    """A claim that nobody else has, or that another process has until it is waited for."""
+    yield wait or segment_id not in taken
+
+
+@given(st.integers(1, 5), st.sets(st.integers(0, 10**6), max_size=30), st.data())
+def test_a_process_takes_what_nobody_has_and_looks_again_at_its_own(of: int, numbers: set[int], data: Any) -> None:
+    ids = [f"{number:020d}-0" for number in sorted(numbers)]
+    elsewhere = set(data.draw(st.lists(st.sampled_from(ids)))) if ids else set[str]()
+    share = Share(data.draw(st.integers(0, of - 1)), of)
+    taken = list(share.take(ids, partial(_claims, elsewhere)))
+    own = {one for one in ids if share.holds(one)}
+    assert {one.segment_id for one in taken if one.own} == own
+    assert {one.segment_id for one in taken if not one.own} == set(ids) - own - elsewhere
+    assert len(taken) == len({one.segment_id for one in taken})
+
+
+def test_the_shares_of_a_process_that_never_came_are_drained_by_the_other(tmp_path: Path) -> None:
+    sent(tmp_path)
+    mill = Mill(tmp_path)
+    report = mill.drain.run(None, Share(0, 2))
+    assert (report.segments, report.waiting, report.balances) == (3 * TRACES, 0, True)
+    assert list(mill.spool.sealed()) == []
+    mill.close()
 
 
 def test_reports_add_up() -> None:

@@ -100,7 +100,7 @@ def test_released_spans_pass_the_door_and_have_an_entry_of_their_own(ward: Ward)
     (trajectory,) = ward.mill.trajectories(Purpose.DEBUG)
     assert trajectory.subject == ward.mill.door.subject("acme", "ann@example.org")
     assert trajectory.calls[0].arguments == {"to": "user15@masked.invalid"}
-    assert actions(ward) == [("quarantine", "intake", "release_from_quarantine")]
+    assert actions(ward) == [("tester", "reviewer", "release_from_quarantine")]
 
 
 def test_what_still_fails_stays_and_is_tried_at_growing_intervals(ward: Ward) -> None:
@@ -191,7 +191,7 @@ def test_a_look_is_in_the_audit_before_anything_is_opened(ward: Ward, monkeypatc
     shown = ward.quarantine.show(name, "reviewer-7")
     assert "poison" in json.dumps(shown)
     assert (shown["tenant"], len(shown["spans"])) == ("acme", 2)
-    assert actions(ward) == [("reviewer-7", "compliance", "view_quarantine")]
+    assert actions(ward) == [("reviewer-7", "reviewer", "view_quarantine")]
     monkeypatch.setattr(ward.mill.spool, "open_aside", lambda *_: pytest.fail("opened before the audit"))
     monkeypatch.setattr(ward.mill.store.audit, "append", lambda _: (_ for _ in ()).throw(Crash))
     with pytest.raises(Crash):

@@ -15,6 +15,7 @@ from governance.records.signal import SignalKind
 from ingestion import signals
 from ingestion.assembly import assemble
 from ingestion.signals.baseline import Baseline, Figures
+from ingestion.signals.refusals import _DECLINES, _IN_EVERY
 from tests.ingestion.otlp_bodies import T0, admitted, make_span
 
 RULES = (
@@ -100,3 +101,8 @@ def test_nothing_is_inferred_from_what_was_withheld(made: list[AdmittedSpan]) ->
     found = {one.kind for one in signals.detect(assemble(withheld), withheld, rules=RULES)}
     structure = {SignalKind.TAKEOVER, SignalKind.TOOL_ERROR, SignalKind.POLICY_BREACH, SignalKind.REFUSAL}
     assert found <= structure
+
+
+@given(st.one_of(*(st.from_regex(pattern) for pattern in _DECLINES)))
+def test_what_is_looked_for_first_stands_in_every_refusal(text: str) -> None:
+    assert any(word in text.lower() for word in _IN_EVERY)

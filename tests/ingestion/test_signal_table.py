@@ -12,6 +12,7 @@ from governance.records.signal import SignalKind
 from ingestion.failed_results import LONGEST
 from ingestion.prices import PriceTable, parse_prices
 from ingestion.signals import Thresholds
+from ingestion.signals.argument_checks import DEEPEST, STEPS, TRACE_STEPS
 
 PAGE = (Path(__file__).parents[2] / "docs/engineers.md").read_text(encoding="utf-8")
 TABLE = PAGE.partition("| signal | rule |")[2].partition("\n\n")[0]
@@ -37,6 +38,7 @@ def test_the_thresholds_are_those_of_the_code() -> None:
         f"within {limits.refusal_within} characters of an answer of at most {limits.refusal_length}" in ROWS["refusal"]
     )
     assert f"{limits.outlier_sample} earlier runs; {limits.outlier_distance:g} robust" in ROWS["latency_outlier"]
+    assert f"{STEPS} steps a call, {TRACE_STEPS} a trace, {DEEPEST} levels" in ROWS["schema_violation"]
     assert limits.outlier_ratio == 2.0  # "twice the median"
 
 

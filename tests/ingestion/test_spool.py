@@ -18,7 +18,9 @@ from governance.ports.clock import RandomIds, SystemClock
 from governance.ports.keys import KeyName
 from ingestion import segment as segments
 from ingestion.errors import SegmentCorrupt, SpoolError, SpoolFull
+from ingestion.segment import claimed
 from ingestion.spool import Spool
+from ingestion.spool_lock import WriterLock
 from tests.support.clock import ManualClock
 from tests.support.ids import SeededIds
 
@@ -167,6 +169,52 @@ def test_one_writer_at_a_time_and_readers_may_ask_to_seal(tmp_path: Path) -> Non
     writer.close()
     reader.append("acme", b"y")
     reader.close()
+
+
+def test_a_reader_that_seals_holds_up_no_other_reader(tmp_path: Path) -> None:
+    spool = make(tmp_path)
+    spool.append("acme", b"x")
+    spool.close()
+    sealing = WriterLock(tmp_path)
+    assert sealing.take()
+    timer = threading.Timer(0.2, sealing.drop)
+    timer.start()
+    started = time.monotonic()
+    make(tmp_path).seal(timeout_s=30.0)
+    timer.join()
+    assert time.monotonic() - started < 10
+
+
+def test_a_segment_is_claimed_by_one_and_not_once_it_is_gone(tmp_path: Path) -> None:
+    spool = make(tmp_path)
+    segment_id = spool.append("acme", b"x")
+    spool.close()
+    with claimed(tmp_path, segment_id, wait=False) as mine, claimed(tmp_path, segment_id, wait=False) as others:
+        assert (mine, others) == (True, False)
+    with claimed(tmp_path, segment_id, wait=True) as again:
+        assert again
+    spool.destroy(segment_id)
+    with claimed(tmp_path, segment_id, wait=True) as gone:
+        assert not gone
+
+
+def test_a_segment_that_was_destroyed_while_one_waited_for_it_is_not_theirs(tmp_path: Path) -> None:
+    spool = make(tmp_path)
+    segment_id = spool.append("acme", b"x")
+    spool.close()
+    found: list[bool] = []
+
+    def wait() -> None:
+        with claimed(tmp_path, segment_id, wait=True) as mine:
+            found.append(mine)
+
+    with claimed(tmp_path, segment_id, wait=False):
+        waiter = threading.Thread(target=wait)
+        waiter.start()
+        time.sleep(0.1)
+        spool.destroy(segment_id)
+    waiter.join()
+    assert found == [False]
 
 
 def test_a_failed_write_answers_every_caller_and_the_next_one_works(

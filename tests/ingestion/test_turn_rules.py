@@ -230,12 +230,12 @@ def test_twenty_turns_that_repeat_their_history_are_read_once(monkeypatch: pytes
         if item.content is not None
     ]  # fmt: skip
     read: list[Message] = []
-    original = Atoms._read
+    original = Atoms._again
 
     def counted(self: Atoms, message: Message) -> tuple[Atom, ...]:
         read.append(message)
         return original(self, message)
 
-    monkeypatch.setattr(Atoms, "_read", counted)
+    monkeypatch.setattr(Atoms, "_again", counted)
     assert len(assemble(spans).turns) == 40
     assert len(read) == len(shared) == 41

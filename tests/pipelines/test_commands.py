@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from governance.records.rights import Purpose
 from pipelines.cli import COMMANDS, main
+from pipelines.ground import Ground
 from pipelines.settings import load_settings
 from pipelines.tenant_keys import TenantKeys
 
@@ -65,7 +66,7 @@ def test_a_setting_that_is_wrong_is_named(home: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("TIDEMILL_TRAIN_SHARE", "2")
     result = CliRunner().invoke(main, ["doctor", "--json"])
     assert result.exit_code == 1
-    assert "train_share" in json.loads(result.output)["error"]
+    assert "TIDEMILL_TRAIN_SHARE" in json.loads(result.output)["error"]
 
 
 def test_doctor_says_that_a_fresh_install_keeps_no_words(home: Path) -> None:
@@ -131,13 +132,15 @@ def test_a_person_speaks_about_every_purpose_but_comply(tenant: str, deed: str) 
 
 
 @pytest.mark.parametrize("person", ["", "\n", "a\nb\n", "\x1b[2J\n", b"C-\xff\xfe\n"])
-def test_what_is_no_persons_id_is_refused_before_anything_is_opened(
+def test_what_is_no_persons_id_is_refused_and_nothing_is_said_of_anybody(
     home: Path, tenant: str, person: str | bytes
 ) -> None:
     for words in (("rights", "grant"), ("rights", "withdraw"), ("subject", "show"), ("subject", "erase")):
         code, answer = told(*words, "--tenant", tenant, person=person)
         assert (code, answer["kind"]) == (1, "RecordError")
-    assert not (home / "tidemill.db").exists()
+    with Ground(load_settings()) as ground:
+        assert {event.action for event in ground.store.audit.list(tenant)} == {"act", "act_failed"}
+        assert ground.store.rights.consent_subjects(tenant, Purpose.COMPLY) == []
 
 
 @pytest.mark.parametrize("name", ["", "nobody", "t\n"])

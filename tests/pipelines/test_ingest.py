@@ -14,6 +14,8 @@ from click.testing import CliRunner
 
 from governance.door import Door
 from governance.errors import NotFound, PurposeDenied
+from governance.records.base import digest_bytes
+from governance.records.lineage import Node, NodeKind
 from governance.records.rights import Basis, Contract, Purpose, PurposeTerm
 from ingestion.envelope import Envelope
 from ingestion.errors import SpoolBusy
@@ -70,6 +72,8 @@ def test_files_become_trajectories_and_twice_is_once(mill: Mill, tmp_path: Path)
     told = report["files"][str(paths[0])]
     assert (told["form"], told["spans"], told["rejected"]) == ("langfuse", 3, {})
     assert told["trajectories"] == [f"acme/{TRACE}"]
+    source = Node(kind=NodeKind.IMPORT, id=f"acme/{digest_bytes(paths[0].read_bytes())}")
+    assert mill.store.lineage.descendants(source) == [Node(kind=NodeKind.TRAJECTORY, id=f"acme/{TRACE}")]
     assert report["drained"]["fates"] == {"stored": 6}
     again = ingest(mill, "acme", paths[:2])
     assert again["ok"] is True
@@ -217,7 +221,7 @@ def test_a_file_that_breaks_its_reader_costs_only_itself(
 def test_imports_at_once_wait_for_each_other(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
-    monkeypatch.setattr("governance.masking.presidio_masker.PresidioMasker", lambda keys: MailMasker())
+    monkeypatch.setattr("governance.masking.presidio_masker.PresidioMasker", lambda *_, **__: MailMasker())
     names = ("langfuse", "langsmith", "trail")
     paths = dict(zip(names, files(tmp_path, **{name: DOCUMENTS[name] for name in names}), strict=True))
 

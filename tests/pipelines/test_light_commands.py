@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from pipelines.cli import main
+from pipelines.commands.pii import COMMANDS as PII
 from pipelines.places import Folder
 from pipelines.settings import load_settings
 from pipelines.tenant_keys import TenantKeys
@@ -74,6 +75,7 @@ def made(home: Path) -> set[str]:
 
 def test_help_loads_no_heavy_library_and_not_the_store(home: Path) -> None:
     groups = (("--help",), ("rights", "--help"), ("subject", "show", "--help"), ("release", "list", "--help"))
+    groups += (("pii", "--help"), *(("pii", name, "--help") for name in PII))
     assert loaded(*groups, names=(*HEAVY, MIGRATING, "sqlalchemy")) == {}
 
 

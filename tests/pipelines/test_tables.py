@@ -6,19 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from governance.errors import RecordError
+from governance.errors import RecordError, TidemillError
 from governance.records.rights import Purpose
 from pipelines import tables
 from pipelines.canonical import show
 from pipelines.doctor import examine
 from pipelines.errors import TableError
 from pipelines.importing import ingest
+from pipelines.pii.type_names import type_names
 from pipelines.settings import load_settings
 from pipelines.wiring import Mill
 from tests.ingestion.import_documents import DOCUMENTS, TRACE
 from tests.ingestion.otlp_bodies import TRACE as OTLP_TRACE
 from tests.ingestion.otlp_bodies import body, span_json
 from tests.pipelines.test_ingest import contract, files, home, mill
+from tests.support.unreadable import UNREADABLE
 
 __all__ = ["home", "mill"]
 
@@ -76,6 +78,39 @@ def test_a_table_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "absent.toml").write_text("rule = ")
     with pytest.raises(TableError, match=r"TIDEMILL_PROCESS_RULES: .*not TOML"):
         tables.process_rules(load_settings())
+
+
+@pytest.mark.parametrize("held", UNREADABLE.values(), ids=UNREADABLE)
+def test_whatever_keeps_a_table_from_being_read_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: Path, held: bytes
+) -> None:
+    path = tmp_path / "broken.toml"
+    path.write_bytes(held)
+    readers = {
+        "TIDEMILL_MASKING_POLICY": tables.masking_policy,
+        "TIDEMILL_PRICES": tables.prices,
+        "TIDEMILL_PROCESS_RULES": tables.process_rules,
+        "TIDEMILL_RIGHTS_POLICY": tables.rights_policy,
+    }
+    for variable, read in readers.items():
+        monkeypatch.setenv(variable, str(path))
+        with pytest.raises(TidemillError, match=r"broken\.toml"):
+            read(load_settings())
+    with pytest.raises(TableError, match=r"broken\.toml"):
+        type_names(path)
+
+
+def test_a_masking_policy_reaches_the_masker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    path = tmp_path / "masking.toml"
+    path.write_text('[tenant.acme.actions]\nORGANIZATION = "mask"\n')
+    monkeypatch.setenv("TIDEMILL_MASKING_POLICY", str(path))
+    with Mill(load_settings()) as mill:
+        assert mill.policies.policy("acme").action("ORGANIZATION") == "mask"
+        assert mill.policies.policy("other").action("ORGANIZATION") == "keep"
+        assert mill.masker._policies is mill.policies
+    path.write_text('[tenant.acme.actions]\nPERSON = "hide"\n')
+    with pytest.raises(RecordError, match=r"masking.toml.*tenant.acme.actions.PERSON = 'hide'"):
+        tables.masking_policy(load_settings())
 
 
 def test_a_refused_call_is_shown_with_its_kind(tmp_path: Path, mill: Mill) -> None:

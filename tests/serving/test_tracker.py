@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import zipfile
 from pathlib import Path
 
 import pytest
 
-from serving.artifact_search import holds, mentions
+from governance.rescan.needles import Needles
+from governance.rescan.search import search
 from serving.errors import TrackerError
 from serving.tracker import MlflowTracker, model_name
 
@@ -103,23 +103,12 @@ def test_a_person_is_found_and_removed(tracker: MlflowTracker, tmp_path: Path, f
     record(tracker, "cycle-5", tmp_path / "rows.gz")
     record(tracker, "cycle-6", note=f"about {SUBJECT}")
     assert tracker.count("acme", SUBJECT) == 2
+    found = search("mlflow", tracker.contents(), Needles(subject=SUBJECT)).found
+    assert {where.partition("/")[0].partition(":")[0] for where in found} == {"artifacts", "database"}
     assert len(tracker.erase("acme", SUBJECT)) == 2
     assert (tracker.count("acme", SUBJECT), tracker.erase("acme", SUBJECT)) == (0, ())
-    assert not mentions(folder, SUBJECT.encode()), "neither the files nor the database hold the person"
+    assert search("mlflow", tracker.contents(), Needles(subject=SUBJECT)).total == 0, "neither files nor database"
     assert (tracker.name, tracker.claims) == ("mlflow", frozenset({"mlflow"}))
-
-
-def test_containers_are_opened(tmp_path: Path) -> None:
-    inner = tmp_path / "inner.zip"
-    with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a.txt", "x" * 100 + "needle")
-    data = gzip.compress(inner.read_bytes())
-    assert holds(data, b"needle")
-    assert not holds(data, b"thread")
-    assert not holds(b"PK\x03\x04broken", b"needle")
-    assert not holds(b"\x1f\x8bbroken", b"needle")
-    (tmp_path / "of-needle.txt").write_text("")
-    assert mentions(tmp_path, b"of-needle")
 
 
 def test_an_mlflow_that_refuses_is_this_package_s_error(tracker: MlflowTracker) -> None:

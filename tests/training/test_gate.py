@@ -57,6 +57,21 @@ def test_clearly_better_passes_and_its_mirror_fails() -> None:
     assert worse.reasons[0] == "worse"
 
 
+def test_a_surrogate_in_an_output_fails_the_best_candidate() -> None:
+    tasks = [task(number) for number in range(100)]
+    low, high = [float(n < 40) for n in range(100)], [float(n < 60) for n in range(100)]
+    told = graded(tasks, CANDIDATE, high)
+    leaking = tasks[3].digest()
+    told[leaking] = told[leaking].model_copy(update={"surrogates": ("PERSON", "EMAIL_ADDRESS")})
+    report = compare(
+        scope="agent@t", champion=CHAMPION, candidate=CANDIDATE, tasks=tasks, config=GateConfig(), at=AT,
+        champion_grades=graded(tasks, CHAMPION, low), candidate_grades=told,
+    )  # fmt: skip
+    assert (report.verdict, report.surrogates_in_outputs) == (GateVerdict.FAIL, 1)
+    assert report.reasons == ("surrogates_in_outputs:1", "better")
+    assert judged(tasks, low, high).surrogates_in_outputs == 0
+
+
 def test_the_same_release_is_inconclusive_and_not_a_pass() -> None:
     tasks = [task(number) for number in range(100)]
     same = [float(n % 2) for n in range(100)]

@@ -11,6 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from examples.shop.harness import champion_context, champion_harness
+from governance.keys import DerivedKeyProvider
+from governance.masking.output_check import KeyedSurrogateCheck
+from governance.masking.placeholders import templated
+from governance.masking.surrogate import Surrogates
 from governance.records.context import Context, Fact
 from governance.records.lever import ContextChange, HarnessChange, Lever, Pattern, WeightsChange
 from training.errors import LeverRefused
@@ -44,6 +48,24 @@ def test_a_pattern_admits_what_it_was_made_of(values: list[str]) -> None:
     form = infer(values, [value.split("-")[1] for value in values], len(values))
     if pattern is not None:
         assert form is not None
+
+
+def test_a_fact_from_a_masked_document_holds_placeholders_and_no_surrogate() -> None:
+    keys = DerivedKeyProvider("levers")
+    surrogates, check = Surrogates(keys, "t"), KeyedSurrogateCheck(keys)
+    name, mail = surrogates.make("PERSON", "Anna Miller"), surrogates.make("EMAIL_ADDRESS", "anna@corp.example")
+    document = f"Returns are open for 45 days. Ask {name} at {mail} about returns within 45 days."
+    evidence = {"fact_key": "returns", "valid_from": NOW.isoformat(), "document_text": document,
+                "old_values": ["30 days"], "new_values": ["45 days"]}  # fmt: skip
+    pattern = Pattern(
+        key="k", scope="agent@t", lever=Lever.CONTEXT, reason="r", trajectory_ids=("a",), subjects=1, evidence=evidence
+    )
+    held = Context(facts=(Fact(key="returns", text="Ask us about returns.", valid_from=START),))
+    made = context.propose(pattern, held, NOW, None, lambda text: templated(text, "t", check))
+    assert isinstance(made.change, ContextChange)
+    assert made.change.fact.text == "Ask {person.1} at {email_address.1} about returns within 45 days."
+    with pytest.raises(LeverRefused):
+        context.propose(pattern, held, NOW, lambda text: tuple(one.entity_type for one in check.places("t", text)))
 
 
 def test_order_numbers() -> None:

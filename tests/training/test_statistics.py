@@ -16,7 +16,6 @@ from training.statistics import (
     detectable_difference,
     sign_flip_p,
     tango,
-    wilson,
 )
 
 Z = 1.959963984540054
@@ -68,16 +67,6 @@ def test_tango_bounds_solve_the_score_equation_of_the_restricted_likelihood() ->
         ).x
         score = (won - lost - total * delta) / math.sqrt(total * (2 * best + delta - delta * delta))
         assert abs(score) == pytest.approx(Z, abs=1e-4)
-
-
-def test_wilson_gives_scipys_numbers() -> None:
-    from scipy.stats import binomtest
-
-    for successes, total in [(0, 10), (1, 10), (7, 10), (10, 10), (63, 80), (1, 1)]:
-        reference = binomtest(successes, total).proportion_ci(0.95, method="wilson")
-        found = wilson(successes, total)
-        assert (found.low, found.high) == pytest.approx((reference.low, reference.high), abs=1e-12)
-    assert (wilson(0, 0).low, wilson(0, 0).high) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize(("won", "lost"), [(0, 0), (1, 0), (5, 0), (6, 0), (9, 2), (30, 20), (4, 4)])

@@ -14,6 +14,7 @@ from governance.records.rollout import Rollout, StopReason
 from governance.records.signal import SignalKind
 from governance.records.task import AnswerAvoids, AnswerContains, Split, StateDiff, Task
 from governance.records.trajectory import Actor, Outcome, Trajectory, Turn
+from governance.records.world import WorldRef
 from tests.training.shop_week import START, Week
 from training import tasks
 from training.admission import Admission, play
@@ -52,6 +53,22 @@ def by_human(name: str) -> Callable[[Trajectory], bool]:
 
 def reasons(*runs: Trajectory, signals: Any = None) -> dict[str, int]:
     return build(list(runs), signals=signals).counts()
+
+
+def test_a_run_gives_no_task_in_a_world_of_another_epoch() -> None:
+    week = played()
+    runs = [one.model_copy(update={"epoch": "old"}) for one in week.trajectories[:40]]
+
+    def lookup(tenant_id: str, digest: str) -> WorldRef | None:
+        ref = week.lookup(tenant_id, digest)
+        return None if ref is None else ref.model_copy(update={"epoch": epoch})
+
+    made = {}
+    for epoch in ("old", "new"):
+        made[epoch] = tasks.build(runs, week.signals, week.host, lookup, CUTOFF)
+    assert made["old"].tasks
+    assert made["new"].tasks == ()
+    assert made["new"].counts()["epoch_crossed"] >= len(made["old"].tasks)
 
 
 def gold_run(task: Task, answer: str | None = None) -> Rollout:

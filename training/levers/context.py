@@ -2,12 +2,14 @@
 
 Theory. A model that was prompted with one wording is disturbed least by the same wording with the new value. So the
 champion's own text is kept and the value replaced, where exactly one value is replaced by exactly one; else the
-document's sentence is quoted that shares most words with the old fact. The fact is valid from the moment of the change.
+document's sentence is quoted that shares most words with the old fact, with typed placeholders where it names a person,
+since a document of a masked world holds surrogates. The fact is valid from the moment of the change.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import datetime
 
 from governance.records.context import Context, Fact
@@ -16,9 +18,14 @@ from training.errors import LeverRefused
 from training.levers.personal import Detector, refuse_personal
 from training.values import fold, states
 
+Template = Callable[[str], str]
+"""A masked text to the same text with typed placeholders (``governance.masking.placeholders``)."""
 
-def propose(pattern: Pattern, context: Context, created_at: datetime, detect: Detector | None = None) -> Proposal:
-    """The fact that the pattern asks for.
+
+def propose(
+    pattern: Pattern, context: Context, created_at: datetime, detect: Detector | None = None, template: Template = str
+) -> Proposal:
+    """The fact that the pattern asks for; ``template`` puts typed placeholders in the place of surrogates.
 
     Raises:
         LeverRefused: when the pattern is not of this lever, or the text would hold a personal value.
@@ -30,7 +37,7 @@ def propose(pattern: Pattern, context: Context, created_at: datetime, detect: De
     key = str(seen["fact_key"])
     valid_from = datetime.fromisoformat(seen["valid_from"])
     held = [fact for fact in context.facts_at(valid_from) if fact.key == key]
-    document = str(seen["document_text"])
+    document = template(str(seen["document_text"]))
     text = (_reworded(held[0].text, seen["old_values"], seen["new_values"]) if held else None) or _sentence(
         document, held[0].text if held else "", seen["new_values"]
     )

@@ -6,10 +6,10 @@ from alembic import context
 
 from governance.store.schema import METADATA
 
+# No batch: SQLite would rebuild the table, and dropping the old one deletes what cascades from it.
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=METADATA,
-    render_as_batch=True,
     compare_type=True,
 )
 context.run_migrations()

@@ -1,0 +1,117 @@
+"""The journal of erasures: suppressions and certificates, in a file outside of the database and of the data home.
+
+A backup knows nothing of the erasures since it was made. The journal does: each suppression is written to it before it
+is written to the database, and each certificate after. Whoever opens a database that lacks one of them erases the
+person again (``lacking``). One JSON line an entry, appended and synced, mode 0600; a line that a crash cut off is no
+entry. Keep it beside the keys and apart from the backups of the database: a journal that is restored with an old
+database knows as little as the database does.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from governance.errors import RecordError
+from governance.records.base import Record, canonical_json
+from governance.records.erasure import ErasureReport
+from governance.records.rights import Suppression
+from governance.records.rights_request import RightsRequest
+from governance.store import Store
+
+Person = tuple[str, str]
+"""(tenant_id, subject)."""
+
+
+class Entry(Record):
+    """One line: somebody is suppressed on a request, or was erased."""
+
+    suppression: Suppression | None = None
+    request: RightsRequest | None = None
+    certificate: ErasureReport | None = None
+
+
+class Lacking(Record):
+    """An erasure that a database does not know of."""
+
+    suppression: Suppression
+    request: RightsRequest
+    certificates: tuple[ErasureReport, ...]
+    """None for a request that was broken off: it is run again by whoever asked."""
+
+
+class ErasureJournal:
+    """One file."""
+
+    def __init__(self, path: Path) -> None:
+        """The file is made with the first entry."""
+        self._path = path
+
+    def suppress(self, suppression: Suppression, request: RightsRequest) -> None:
+        """Write a suppression down with the request that it is for, unless that stands there."""
+        if request.id not in {asked.id for _, asked in self._suppressions()}:
+            self._append(Entry(suppression=suppression, request=request))
+
+    def certify(self, certificate: ErasureReport) -> None:
+        """Write a certificate down, unless it stands there."""
+        if certificate.request_id not in {one.request_id for one in self._certificates()}:
+            self._append(Entry(certificate=certificate))
+
+    def lacking(self, store: Store) -> tuple[Lacking, ...]:
+        """What this journal knows and the store does not; nothing without a file."""
+        certificates: dict[Person, list[ErasureReport]] = defaultdict(list)
+        for one in self._certificates():
+            certificates[one.tenant_id, one.subject].append(one)
+        suppressions = {(one.tenant_id, one.subject): (one, asked) for one, asked in self._suppressions()}
+        if not suppressions:
+            return ()
+        known, out = store.erasures.ids(), store.rights.all_suppressed()
+        found = []
+        for person, (suppression, asked) in suppressions.items():
+            missing = tuple(one for one in certificates[person] if one.request_id not in known)
+            if missing or person not in out:
+                found.append(Lacking(suppression=suppression, request=asked, certificates=missing))
+        return tuple(found)
+
+    def _suppressions(self) -> Iterator[tuple[Suppression, RightsRequest]]:
+        for one in self._entries():
+            if one.suppression is not None and one.request is not None:
+                yield one.suppression, one.request
+
+    def _certificates(self) -> Iterator[ErasureReport]:
+        yield from (one.certificate for one in self._entries() if one.certificate is not None)
+
+    def _entries(self) -> Iterator[Entry]:
+        try:
+            lines = self._path.read_bytes().split(b"\n")
+        except FileNotFoundError:
+            return
+        for number, line in enumerate(lines[:-1], start=1):
+            if line:
+                yield Entry.parse(self._read(line, number), f"{self._path}:{number}")
+
+    def _read(self, line: bytes, number: int) -> Any:
+        try:
+            return json.loads(line)
+        except ValueError as error:
+            raise RecordError(
+                f"{self._path}:{number}: no entry of the journal of erasures; restore the file from a copy, or take "
+                "this line out once it is known whose erasure it was"
+            ) from error
+
+    def _append(self, entry: Entry) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        with os.fdopen(handle, "r+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            whole = file.read()
+            file.truncate(whole.rfind(b"\n") + 1)  # what a crash cut off
+            file.seek(0, os.SEEK_END)
+            file.write(canonical_json(entry.plain()) + b"\n")
+            file.flush()
+            os.fsync(file.fileno())

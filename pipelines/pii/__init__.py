@@ -1,0 +1,1 @@
+"""Masking for people who must trust it: scan a file, measure, report, estimate what is left."""

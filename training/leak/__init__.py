@@ -1,0 +1,1 @@
+"""Whether an adapter remembers what it was trained on: canaries, ranks, membership."""
