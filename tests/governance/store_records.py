@@ -13,6 +13,8 @@ from governance.records.lever import ContextChange, Lever, Pattern, Proposal
 from governance.records.message import Role, text_message
 from governance.records.release import AdapterRef, BaseModelRef, ReleaseBundle
 from governance.records.rights import (
+    KOREA,
+    KOREAN_BASES,
     Basis,
     ConsentEvent,
     ConsentStatus,
@@ -44,7 +46,9 @@ def person(number: int) -> str:
 def contract(
     tenant: str = "acme", *, basis: Basis = Basis.CONSENT, purposes: Any = None, shared: bool = False, **over: Any
 ) -> Contract:
-    terms = tuple(PurposeTerm(purpose=purpose, basis=basis) for purpose in purposes or set(Purpose) - {Purpose.COMPLY})
+    of = KOREA if basis in KOREAN_BASES else None
+    named = purposes or set(Purpose) - {Purpose.COMPLY}
+    terms = tuple(PurposeTerm(purpose=purpose, basis=basis, jurisdiction=of) for purpose in named)
     fields = {"id": f"contract-{tenant}", "valid_from": T0, "recorded_at": T0} | over
     fields.setdefault("terms", tuple(sorted(terms, key=str)))
     return Contract(tenant_id=tenant, shared_adapter=shared, **fields)

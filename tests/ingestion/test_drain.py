@@ -159,8 +159,10 @@ def test_a_fresh_install_keeps_structure_and_withholds_content(mill: Mill, caplo
             mill.send(*run_of(trace * 32))
             mill.drain.run()
     assert [record.message for record in caplog.records if "no contract" in record.message] == [
-        "tenant acme has no contract: its spans are kept as structure, what was said in them is withheld (an agent's "
-        "contracts are recorded by `tidemill up`)"
+        (
+            "tenant acme has no contract: its spans are kept as structure, what was said in them is withheld "
+            "(an agent's contracts are recorded by `tidemill up`)"
+        )
     ]
     assert mill.line().withheld == 4
     assert len(mill.trajectories()) == 2

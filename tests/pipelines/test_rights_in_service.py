@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 
+from governance.erasure import ErasureService
 from governance.policy.rights import DEFAULT
 from governance.records.gate import GateReport, GateVerdict, Interval
 from governance.records.manifest import UseKind, UseOutcome
@@ -61,7 +62,8 @@ class Served:
         self.release = made.release.digest()
         self.store.deployments.switch(SCOPE, 0, self.release, "initial", "r-1")
         self.promoter = Rollbacks("e" * 64)
-        parts = {"store": self.store, "clock": clock, "promoter": self.promoter}
+        erasure = ErasureService(self.store, [self.store.erasable()], clock, ids)
+        parts = {"store": self.store, "clock": clock, "promoter": self.promoter, "erasure": erasure, "scopes": tuple}
         self.mill = cast(Mill, SimpleNamespace(**parts, rights_at_use=RightsAtUse(self.store, clock, ids)))
 
     def withdraw(self) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from governance.acting import Acting, acts_as
 from governance.approvals import Approvals
+from governance.erasure import ErasureService
 from governance.errors import RoleDenied
 from governance.records.approval import ApprovedAct, Decision, FourEyes
 from governance.records.cycle import CycleOutcome
@@ -43,6 +44,7 @@ class Waiting:
         policy = FourEyes(required=load_settings(approval_required=required).to_approve)
         self.approvals = Approvals(store, clock, ids, policy)
         parts: dict[str, Any] = {"store": store, "approvals": self.approvals, "promoter": bench.promoter}
+        parts |= {"erasure": ErasureService(store, [store.erasable()], clock, ids)}
         self.mill = cast(Mill, SimpleNamespace(**parts, rights_at_use=RightsAtUse(store, clock, ids)))
         self.before = bench.champion
         with acts_as(by("e-1", Role.ENGINEER)):
