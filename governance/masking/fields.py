@@ -5,6 +5,9 @@ tells which is personal. Names are folded (case, camelCase, dots) and looked up.
 ``city``, ``id``), its surroundings decide: the field above, or the fields beside it. A name that says nothing leaves
 the value to the detectors, as somebody's words (``TEXT``) where the name says so, else as data. Of a passport, a tax id
 and their like the name seldom says the country: the value does (``identifiers``).
+
+Programs also write names apart from values: a value in a wrapper (``{"dob": {"value": ..}}``) has the name of what is
+wrapped, and the value of a pair (``{"name": "dob", "value": ..}``) the name that the pair gives it.
 """
 
 from __future__ import annotations
@@ -12,11 +15,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from governance.masking import special_fields
 from governance.masking.detection import TextKind
 from governance.masking.identifiers import FAMILIES, of_value
+from governance.masking.identifiers import TYPES as IDENTIFIERS
 from governance.masking.secret_fields import holds_secret, is_sure
 from governance.masking.values import can_be
 from governance.masking.words import listed
@@ -114,10 +118,32 @@ _TEXT_KEYS: Final = frozenset(
         """
     )
 )
+_WRAPPERS: Final = frozenset(
+    listed(
+        """
+        value values val default example examples const current_value new_value old_value previous_value raw_value
+        string_value int_value double_value
+        """
+    )
+)
+"""Names that say only that a value stands there."""
+_LABELS: Final = frozenset(
+    listed("name key field field_name label attribute attribute_name column header property param parameter question")
+)
+"""Fields that hold the name of the value beside them."""
+_PAIRED: Final = _WRAPPERS | {"answer"}
+_ALSO_PLAIN: Final = frozenset(listed("user username login phones pin passcode"))
+"""Names that say what their own field holds, and as the words of a label mean other things too."""
+_AMBIGUOUS: Final = _PLACE_PARTS | special_fields.BESIDE_A_PERSON.keys() | {"name", "address"}
+_LONGEST_LABEL: Final = 60
 _VERSIONS: Final = re.compile(
     r"(?:.*_)?(?:version|release|build|revision|firmware|section|chapter|clause)(?:_(?:number|no))?"
 )
 _NUMBERING: Final = re.compile(r"\s*v?\d{1,3}(?:\.\d{1,3}){3}\s*")
+ALL_NAMES: Final = TYPES.keys() | special_fields.TYPES.keys() | _AMBIGUOUS
+"""Every name that may say what its field holds."""
+ALL_TYPES: Final = frozenset(TYPES.values()) | IDENTIFIERS | special_fields.CATEGORIES
+"""Every type that a name, or the value under it, tells."""
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -145,6 +171,32 @@ def is_known(name: str) -> bool:
     return name in TYPES or name in special_fields.TYPES or is_sure(name)
 
 
+def may_be_known(name: str) -> bool:
+    """Whether a name, folded, says what its field holds, by itself or by what stands around it."""
+    return is_known(name) or name in _AMBIGUOUS
+
+
+def holds_label(parts: tuple[str, ...]) -> bool:
+    """Whether a field, by its folded name, may hold the name of the value beside it."""
+    return bool(parts) and parts[-1] in _LABELS
+
+
+def label(text: Any) -> tuple[str, ...]:
+    """The folded name that such a field gives; empty for what tells no type."""
+    if not isinstance(text, str) or len(text) > _LONGEST_LABEL:
+        return ()
+    parts = fold("_".join(text.split()))
+    told = (
+        bool(parts) and parts[-1] not in _ALSO_PLAIN and (is_known(parts[-1]) or _named_type(parts, (), "") is not None)
+    )
+    return parts if told else ()
+
+
+def paired(parts: tuple[str, ...], told: tuple[str, ...]) -> tuple[str, ...]:
+    """The parts of a member's name in an object whose label is ``told``."""
+    return told if told and parts and parts[-1] in _PAIRED else parts
+
+
 def of_family(named: str, text: str) -> str | None:
     """The type of a value whose field names a type or a family of them."""
     return of_value(named, text) if named in FAMILIES else named
@@ -166,7 +218,9 @@ def _named_type(path: tuple[str, ...], siblings: Collection[str], text: str) -> 
         return "LOCATION"
     if key in _NAME_PARTS and (above == "name" or (key == "name" and _of_person(above, siblings))):
         return "PERSON"
-    return "USER_ID" if key == "id" and above in {"user", "enduser", "customer"} else None
+    if key == "id" and above in {"user", "enduser", "customer"}:
+        return "USER_ID"
+    return _named_type(path[:-1], (), text) if key in _WRAPPERS and above not in _ALSO_PLAIN else None
 
 
 def _special(key: str, above: str, siblings: Collection[str]) -> str | None:

@@ -107,9 +107,11 @@ class _Level:
     names: _Names = field(default_factory=_Names)
     parts: tuple[str, ...] = ()
     """Of the name of now."""
+    label: tuple[str, ...] = ()
+    """The name that the object gives to a value in it."""
 
     def below(self) -> tuple[str, ...]:
-        return (self.path + self.parts)[-_NAMES_ABOVE:]
+        return (self.path + fields.paired(self.parts, self.label))[-_NAMES_ABOVE:]
 
 
 class _Found(NamedTuple):
@@ -138,7 +140,7 @@ def regions(text: str, above: tuple[str, ...] = (), beside: frozenset[str] = fro
 
 def _token(one: _Found) -> Token:
     level = one.level
-    path = level.path if one.is_name else (level.path + one.parts)[-_NAMES_ABOVE:]
+    path = level.path if one.is_name else (level.path + fields.paired(one.parts, level.label))[-_NAMES_ABOVE:]
     beside = level.names.beside(one.parts)
     return Token(one.start, one.end, one.quote, path, beside, one.is_name, level.begin)
 
@@ -252,6 +254,8 @@ class _Reader:
 
     def _add(self, start: int, end: int, quote: str) -> None:
         level = self._levels[-1]
+        if quote and not level.label and level.kind == "{" and fields.holds_label(level.parts):
+            level.label = fields.label(self._text[start:end])
         self.found.append(_Found(start, end, quote, level, level.parts, is_name=False))
 
     def _space(self, at: int) -> int:

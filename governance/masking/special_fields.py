@@ -49,6 +49,7 @@ _NAMES: Final = {
 }
 TYPES: Final[dict[str, str]] = {name: entity for entity, block in _NAMES.items() for name in listed(block)}
 """Field name to category."""
+CATEGORIES: Final = frozenset(_NAMES)
 BESIDE_A_PERSON: Final[dict[str, str]] = {
     "race": "ETHNICITY",
     "symptoms": "HEALTH",

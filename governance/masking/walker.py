@@ -177,9 +177,10 @@ def _object(value: dict[str, Any], replace: Replace, place: _Place) -> Any:
         siblings.setdefault(parts[:-1], set()).update(parts[-1:])
     beside = {above: frozenset(names) for above, names in siblings.items()}
     told = field_names.type_below(place.path)
+    labelled = _label(value, folded)
     made: dict[str, Any] = {}
     for key, item in value.items():
-        parts = folded[key]
+        beside_it, parts = beside[folded[key][:-1]], fields.paired(folded[key], labelled)
         name = _name(key, replace, place, told) if isinstance(key, str) else key
         while name in made:
             name += "_"  # two names with one surrogate: a member more, never one less
@@ -187,8 +188,14 @@ def _object(value: dict[str, Any], replace: Replace, place: _Place) -> Any:
         if place.enters is not None and not place.enters(f"{place.pointer}/{token}", item):
             made[name] = item
             continue
-        made[name] = _walk(item, replace, _member(place, token, parts, beside[parts[:-1]]))
+        made[name] = _walk(item, replace, _member(place, token, parts, beside_it))
     return made
+
+
+def _label(value: dict[str, Any], folded: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The name that an object gives to a value in it; the first that tells a type."""
+    given = (fields.label(item) for key, item in value.items() if fields.holds_label(folded[key]))
+    return next((parts for parts in given if parts), ())
 
 
 def _token(name: Any) -> str:

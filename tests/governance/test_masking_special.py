@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.pii_hostile import growth
 from governance.masking.profile import TextProfile
 from governance.masking.recognisers.special import build
 from governance.records.masking_policy import SPECIAL_CATEGORIES, Action, MaskingPolicy
@@ -69,14 +69,11 @@ def test_the_condition_is_necessary_and_spans_lie_in_the_text(text: str, more: s
 
 @pytest.mark.parametrize("piece", ["i have a ", "my wife ", "i was the the ", "저는 ", "암 ", "cancer "])
 def test_cost_grows_with_the_text(piece: str) -> None:
-    def spent(size: int) -> float:
-        text = (piece * (size // len(piece) + 1))[:size] + " diabetic cancer religious"
-        begin = time.process_time()
-        SPECIAL.recogniser.statements(text)  # type: ignore[attr-defined]
-        return time.process_time() - begin
+    def work(text: str) -> None:
+        SPECIAL.recogniser.statements(f"{text} diabetic cancer religious")  # type: ignore[attr-defined]
 
-    small = max(min(spent(10_000) for _ in range(2)), 0.002)
-    assert spent(40_000) < 4 * 3 * small  # four times the text; three for the machine's noise
+    _, ratio = growth(work, piece, 10_000)
+    assert ratio < 10
 
 
 def test_nothing_in_airline_traffic_is_a_statement(cases_dir: Path) -> None:

@@ -22,6 +22,7 @@ from governance.masking.recognisers import (
     heavier,
     korean,
     korean_people,
+    labelled,
     names,
     national,
     network,
@@ -35,8 +36,8 @@ from governance.masking.recognisers import (
 from governance.masking.recognisers.kit import Listed
 
 FAMILIES: Final = (
-    names, told_names, contacts, phones, places, network, accounts, national, announced, codes, world, korean,
-    korean_people, births, secrets, special, describing,
+    names, told_names, contacts, phones, places, network, accounts, national, announced, labelled, codes, world,
+    korean, korean_people, births, secrets, special, describing,
 )  # fmt: skip
 
 

@@ -56,6 +56,16 @@ def _governed(before: str) -> bool:
     return bool(births) and _BREAKS.search(before, births[-1].end()) is None
 
 
+def _heads_a_column(text: str, match: re.Match[str]) -> bool:
+    """Whether the word is the last head of a table and the date stands in the line below: under the first one."""
+    line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+    return (
+        "\n" in text[match.start() : match.start("date")]
+        and not line.isspace()
+        and re.search(r"[,;|\t]", line) is not None
+    )
+
+
 class BirthRecognizer(Finder):
     """Dates of birth: the first date that a word of birth governs, or a date with such a word right behind it.
 
@@ -74,7 +84,8 @@ class BirthRecognizer(Finder):
             if _governed(before) or _BEHIND.match(text, match.end()):
                 found.append(match.span())
             last = match.end()
-        told = (match.span("date") for form in (_TOLD_BEFORE, _TOLD_BEHIND) for match in form.finditer(text))
+        told = [match.span("date") for match in _TOLD_BEFORE.finditer(text) if not _heads_a_column(text, match)]
+        told += [match.span("date") for match in _TOLD_BEHIND.finditer(text)]
         return [*found, *(span for span in told if not any(span[0] < end and start < span[1] for start, end in found))]
 
 
