@@ -154,7 +154,7 @@ class _Found:
             if len(set(copies.values())) > 1:
                 yield self._fault(FaultKind.CHECKPOINT_CHANGED, number, "the two copies differ")
             for place in sorted(_PLACES - copies.keys()):
-                if place != ANCHORED or number not in self._held or self._held[number].anchored:
+                if place != ANCHORED or number not in self._held or self._was_anchored(number):
                     yield self._fault(FaultKind.CHECKPOINT_LOST, number, f"{place} does not have it")
             follows = good.get(number), good.get(number - 1)
             if (
@@ -163,6 +163,12 @@ class _Found:
                 and (follows[1] or number == 1)
             ):
                 yield self._fault(FaultKind.CHECKPOINT_CHANGED, number, "does not follow the one before it")
+
+    def _was_anchored(self, number: int) -> bool:
+        """Whether the anchor has taken it: it takes them in order, so one of a later number says that it has."""
+        return self._held[number].anchored or number < max(
+            (*self._anchored, *(one.number for one in self._held.values() if one.anchored)), default=0
+        )
 
     def _copies(self, number: int) -> dict[str, bytes]:
         found = {ANCHORED: self._anchored[number]} if number in self._anchored else {}

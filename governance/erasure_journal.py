@@ -5,11 +5,17 @@ is written to the database, and each certificate after. Whoever opens a database
 person again (``lacking``). One JSON line an entry, appended and synced, mode 0600; a line that a crash cut off is no
 entry. Keep it beside the keys and apart from the backups of the database: a journal that is restored with an old
 database knows as little as the database does.
+
+A line that only looks like an entry would erase somebody, and one that is gone would keep somebody. So each is signed,
+over the digest of the line before it as well: one that was written by another hand, changed, moved or taken out of the
+middle is named, and nothing is erased or forgotten for it. Lines taken off the end are not seen here; the audit's
+checkpoints know of those erasures.
 """
 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 from collections import defaultdict
@@ -17,12 +23,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from governance.errors import RecordError
+from governance.errors import RecordError, SignatureError
+from governance.ports.keys import KeyProvider
 from governance.records.base import Record, canonical_json
 from governance.records.erasure import ErasureReport
 from governance.records.rights import Suppression
 from governance.records.rights_request import RightsRequest
+from governance.records.signature import Signature
+from governance.signing import public_keys, sign, verify
 from governance.store import Store
+
+LABEL = "tidemill erasure journal"
 
 Person = tuple[str, str]
 """(tenant_id, subject)."""
@@ -34,6 +45,14 @@ class Entry(Record):
     suppression: Suppression | None = None
     request: RightsRequest | None = None
     certificate: ErasureReport | None = None
+    previous: str | None = None
+    """SHA-256 of the line before; None in the first one."""
+    signature: Signature | None = None
+    """Over all of the above."""
+
+    def signed(self) -> bytes:
+        """What the signature is over."""
+        return canonical_json(self.model_copy(update={"signature": None}).plain())
 
 
 class Lacking(Record):
@@ -48,9 +67,9 @@ class Lacking(Record):
 class ErasureJournal:
     """One file."""
 
-    def __init__(self, path: Path) -> None:
-        """The file is made with the first entry."""
-        self._path = path
+    def __init__(self, path: Path, keys: KeyProvider) -> None:
+        """The file is made with the first entry; ``keys`` sign, and those that they took the place of are trusted."""
+        self._path, self._keys = path, keys
 
     def suppress(self, suppression: Suppression, request: RightsRequest) -> None:
         """Write a suppression down with the request that it is for, unless that stands there."""
@@ -91,9 +110,26 @@ class ErasureJournal:
             lines = self._path.read_bytes().split(b"\n")
         except FileNotFoundError:
             return
+        previous, trusted = None, public_keys(self._keys)
         for number, line in enumerate(lines[:-1], start=1):
             if line:
-                yield Entry.parse(self._read(line, number), f"{self._path}:{number}")
+                entry = Entry.parse(self._read(line, number), f"{self._path}:{number}")
+                self._check(entry, previous, trusted, number)
+                previous = hashlib.sha256(line).hexdigest()
+                yield entry
+
+    def _check(self, entry: Entry, previous: str | None, trusted: frozenset[str], number: int) -> None:
+        """Let a line pass that one of our keys signed, behind the line that stands before it."""
+        if entry.signature is None:
+            raise RecordError(f"{self._path}:{number}: not signed; restore the file from a copy")
+        try:
+            verify(entry.signature, LABEL, entry.signed(), trusted)
+        except SignatureError as error:
+            raise RecordError(f"{self._path}:{number}: {error}; restore the file from a copy") from error
+        if entry.previous != previous:
+            raise RecordError(
+                f"{self._path}:{number}: a line before it was taken out, moved or put in; restore the file from a copy"
+            )
 
     def _read(self, line: bytes, number: int) -> Any:
         try:
@@ -112,6 +148,9 @@ class ErasureJournal:
             whole = file.read()
             file.truncate(whole.rfind(b"\n") + 1)  # what a crash cut off
             file.seek(0, os.SEEK_END)
-            file.write(canonical_json(entry.plain()) + b"\n")
+            lines = [line for line in whole.split(b"\n")[:-1] if line]
+            entry = entry.model_copy(update={"previous": hashlib.sha256(lines[-1]).hexdigest() if lines else None})
+            signature = sign(self._keys, LABEL, entry.signed())
+            file.write(canonical_json(entry.model_copy(update={"signature": signature}).plain()) + b"\n")
             file.flush()
             os.fsync(file.fileno())

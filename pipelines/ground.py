@@ -89,7 +89,7 @@ class Ground:
         """What a database that is opened is checked against."""
         from governance.erasure_journal import ErasureJournal
 
-        return ErasureJournal(self.settings.journal)
+        return ErasureJournal(self.settings.journal, self.keys)
 
     @cached_property
     def auditing(self) -> Auditing:

@@ -471,3 +471,14 @@ def test_an_anchor_that_cannot_be_reached_says_so(tmp_path: Path) -> None:
     with pytest.raises(AnchorError, match="cannot be kept"):
         FolderAnchor(tmp_path / "file").put("a", 1, b"x")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("forgotten", [1, 2])
+def test_a_checkpoint_is_excused_from_its_anchor_only_while_no_later_one_is_there(
+    chained: Auditing, raw: Callable[[Change], None], tmp_path: Path, forgotten: int
+) -> None:
+    (tmp_path / "anchor" / TENANT / f"{forgotten:08d}.json").unlink()
+    row = CheckpointRow
+    raw(lambda connection: connection.execute(update(row).where(row.number == forgotten).values(anchored_at=None)))
+    found = [(one.kind, one.position) for one in chained.verify()]
+    assert found == ([(FaultKind.CHECKPOINT_LOST, 1)] if forgotten == 1 else [])

@@ -113,7 +113,7 @@ def service(
         keys=KEYS,
         surrogates=KeyedSurrogateCheck(KEYS),
         work=ErasureWork(home / "erasures", KEYS),
-        journal=ErasureJournal(home.with_name(f"{home.name}-journal") / "erasures.jsonl"),
+        journal=ErasureJournal(home.with_name(f"{home.name}-journal") / "erasures.jsonl", KEYS),
         reached=reached,
     )
     return ErasureService(store, places, clock, RandomIds(), means=means)
@@ -304,7 +304,7 @@ def test_requirement_06_a_restored_backup_is_told_by_the_journal(tmp_path: Path,
         raw.execute("VACUUM INTO ?", (str(tmp_path / "backup.db"),))
         erasure = service(store, home, clock)
         report: ErasureReport = erasure.execute("r1", "acme", ALICE)
-        journal = ErasureJournal(home.with_name("home-journal") / "erasures.jsonl")
+        journal = ErasureJournal(home.with_name("home-journal") / "erasures.jsonl", KEYS)
         assert journal.lacking(store) == ()
     (tmp_path / "backup.db").replace(path)
     with closing(opened(url, clock)) as store:
