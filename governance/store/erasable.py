@@ -9,11 +9,13 @@ such an adapter or a fact that lost its ground (tainted). Erasing again finds no
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, delete, select, text, update
 
+from governance.acting import audited
 from governance.errors import RightsError
 from governance.ports.erasable import Content, Erasable
 from governance.records.erasure import ArtifactState, ErasedArtifact
@@ -21,6 +23,7 @@ from governance.records.lineage import Node, NodeKind
 from governance.records.trajectory import UNKNOWN_SUBJECT
 from governance.rescan.sqlite_file import together
 from governance.store import (
+    audit,
     citations,
     dialect,
     feedback_erasure,
@@ -31,6 +34,7 @@ from governance.store import (
     schema,
     spans,
     trajectories,
+    version_checks,
     worlds,
 )
 from governance.store.chunks import chunks
@@ -111,6 +115,7 @@ class _Erasure:
         self._person = (tenant_id, subject)
         self._artifacts: list[ErasedArtifact] = []
         self._gone: set[str] = set()
+        self._lines: list[tuple[str, int]] = []
 
     def run(self) -> Sequence[ErasedArtifact]:
         tenant_id, subject = self._person
@@ -128,6 +133,7 @@ class _Erasure:
         for old, new in worlds.remove_subject(self._connection, self._kit, tenant_id, subject):
             self._mark([node(NodeKind.WORLD, old)], ArtifactState.REBUILT_WITHOUT, f"replaced by {new}")
         self._forget(reviewed)
+        self._note_lines()
         return self._artifacts
 
     def _derived(self, ids: Sequence[str]) -> list[Node]:
@@ -138,7 +144,8 @@ class _Erasure:
         self._take(GradeRow, GradeRow.task_digest, digests, GradeRow.task_digest)
         row = DatasetRowTable
         rows = self._take(row, row.trajectory_id, ids, row.root, row.digest)
-        self._take(DatasetLineRow, DatasetLineRow.trajectory_id, ids, DatasetLineRow.root)
+        line = DatasetLineRow
+        self._lines = self._take(line, line.trajectory_id, ids, line.root, line.position)
         exclusions = DatasetExclusionRow
         self._take(exclusions, exclusions.trajectory_id, ids, exclusions.root)
         self._mark([node(NodeKind.SIGNAL, id_) for (id_,) in signals], ArtifactState.DELETED)
@@ -146,6 +153,18 @@ class _Erasure:
         made += [node(NodeKind.DATASET_ROW, root, digest) for root, digest in rows]
         self._mark(made, ArtifactState.DELETED)
         return made
+
+    def _note_lines(self) -> None:
+        """Write into the tenant's chain which lines of which version went, so that no other line goes unnoticed.
+
+        Last of all, as every writer does: the chain's lock is taken by who has the rows already.
+        """
+        places: dict[str, list[int]] = defaultdict(list)
+        for root, position in self._lines:
+            places[root].append(position)
+        for root, gone in sorted(places.items()):
+            about = (self._person[0], version_checks.LINES_ERASED, f"dataset:{root}", {"positions": sorted(gone)})
+            audit.append(self._connection, audited(self._kit.ids, self._kit.clock.now(), *about))
 
     def _tasks_from(self, ids: Sequence[str]) -> list[str]:
         row = LineageRow
@@ -156,12 +175,12 @@ class _Erasure:
             found.update(self._connection.scalars(select(row.derived_id).where(*source, derived)))
         return sorted(found)
 
-    def _take(self, table: Any, column: Any, keys: Sequence[str], *columns: Any) -> list[tuple[str, ...]]:
+    def _take(self, table: Any, column: Any, keys: Sequence[str], *columns: Any) -> list[tuple[Any, ...]]:
         """Delete a table's rows that are the person's or carry one of the keys; the named columns of each."""
         tenant_id, subject = self._person
         conditions = [(table.tenant_id == tenant_id) & (table.subject == subject)]
         conditions += [column.in_(part) for part in chunks(keys, dialect.CHUNK)]
-        taken: set[tuple[str, ...]] = set()
+        taken: set[tuple[Any, ...]] = set()
         for condition in conditions:
             taken.update(tuple(found) for found in self._connection.execute(select(*columns).where(condition)))
             self._connection.execute(delete(table).where(condition))

@@ -1,15 +1,16 @@
 """A dataset version held against itself, and compared with another.
 
 ``problems`` finds a line or a row that was edited, added, swapped or dropped, and an edit of what the version says of
-itself. An erasure is no problem: then a leaf's line and row are gone together, and somebody of its tenants is
-suppressed since. Nor is a row that outlived its retention: its line stays as evidence.
+itself. An erasure is no problem: then a leaf's line and row are gone together, and the chain of the person's tenant
+says that this very line went (``LINES_ERASED``, written in the transaction that deletes it). Nor is a row that outlived
+its retention: its line stays as evidence.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, Text, select, type_coerce
 
@@ -22,21 +23,31 @@ from governance.store.kit import Kit
 from governance.store.tables_audit import AuditRow
 from governance.store.tables_datasets import DatasetLineRow
 from governance.store.tables_learning import DatasetRowTable, DatasetTable
-from governance.store.tables_rights import SuppressionRow
 from governance.store.versions import lines_of, version_of
 
 Lines = Mapping[int, ManifestLine]
 """Position to line."""
 Noted = Mapping[str, list[Any]]
 """Tenant to what its chain says of a version."""
+LINES_ERASED: Final = "dataset_lines_erased"
+"""What a chain calls it that lines of a version went with the person whom they are about."""
+_WRITTEN: Final = "dataset_version"
 
 
 def problems(connection: Connection, kit: Kit, root: str) -> list[str]:
     """What in a version is not as it was written; empty when it is whole."""
     version, lines = version_of(connection, root), lines_of(connection, root)
-    noted = _noted(connection, root)
+    said = _said(connection, root)
+    noted = {tenant_id: details for (tenant_id, action), details in said.items() if action == _WRITTEN}
+    erased = [
+        place
+        for (_, action), details in said.items()
+        if action == LINES_ERASED
+        for one in details
+        for place in one["positions"]
+    ]
     found = [*_leaves_wrong(version, lines), *_rows_wrong(connection, kit, version, lines)]
-    found += _lines_missing(connection, kit, version, lines, noted)
+    found += _lines_missing(kit, version, lines, frozenset(erased))
     return found + _not_noted(version, lines, noted)
 
 
@@ -81,25 +92,22 @@ def _not_noted(version: DatasetVersion, lines: Lines, noted: Noted) -> list[str]
     return found
 
 
-def _noted(connection: Connection, root: str) -> Noted:
-    """What each tenant's chain says of the version."""
-    row, noted = AuditRow, defaultdict[str, list[Any]](list)
+def _said(connection: Connection, root: str) -> Mapping[tuple[str, str], list[Any]]:
+    """What each tenant's chain says of the version, by tenant and action."""
+    row, said = AuditRow, defaultdict[tuple[str, str], list[Any]](list)
     named = type_coerce(row.body, Text).contains(root, autoescape=True)
     for tenant_id, body in connection.execute(select(row.tenant_id, row.body).where(named)):
-        if (body["action"], body["target"]) == ("dataset_version", f"dataset:{root}"):
-            noted[tenant_id].append(body["detail"])
-    return noted
+        if body["target"] == f"dataset:{root}":
+            said[tenant_id, body["action"]].append(body["detail"])
+    return said
 
 
-def _lines_missing(connection: Connection, kit: Kit, version: DatasetVersion, lines: Lines, noted: Noted) -> list[str]:
-    """Lines that are gone though they had not expired and nobody was erased since who could have taken them along."""
+def _lines_missing(kit: Kit, version: DatasetVersion, lines: Lines, erased: frozenset[int]) -> list[str]:
+    """Lines that are gone though they had not expired and no erasure says that it took them."""
     if kit.clock.now() >= expiry(DatasetLineRow.retention_class, version.at):
         return []
-    since = (SuppressionRow.since >= version.at, SuppressionRow.tenant_id.in_(sorted(noted)))
-    if connection.scalar(select(SuppressionRow.subject).where(*since).limit(1)) is not None:
-        return []
-    places = range(len(version.leaves))
-    return [f"line {place} is gone, and nobody was erased since" for place in places if place not in lines]
+    gone = (place for place in range(len(version.leaves)) if place not in lines and place not in erased)
+    return [f"line {place} is gone, and no erasure took it" for place in gone]
 
 
 def difference(before: Lines, after: Lines) -> dict[str, Any]:

@@ -87,8 +87,6 @@ def test_a_persons_line_leaves_with_them_and_the_root_still_verifies(store: Stor
     version = store.manifests.version(root)
     his = store.manifests.lines(root, Purpose.COMPLY)[1]
     store.erasable().erase("acme", ANN)
-    assert store.manifests.problems(root) == ["line 0 is gone, and nobody was erased since"]
-    store.rights.suppress(Suppression(tenant_id="acme", subject=ANN, since=version.at, request_id="r-1"))
     assert set(store.manifests.lines(root, Purpose.COMPLY)) == {1, 2}
     assert store.manifests.version(root) == version
     assert store.manifests.problems(root) == []
@@ -233,6 +231,20 @@ def test_lines_and_rows_that_went_with_nobody_are_found(store: Store, clock: Man
         for table in (DatasetLineRow, DatasetRowTable):
             connection.execute(delete(table).where(table.root == root))
     found = store.manifests.problems(root)
-    assert [one for one in found if "is gone, and nobody" in one] == [
-        f"line {place} is gone, and nobody was erased since" for place in range(3)
+    assert [one for one in found if "is gone, and no erasure" in one] == [
+        f"line {place} is gone, and no erasure took it" for place in range(3)
     ]
+
+
+def test_under_an_erasure_no_other_line_goes_unnoticed(store: Store) -> None:
+    root, rows = filled(store)
+    store.rights.suppress(Suppression(tenant_id="acme", subject=ANN, since=T0, request_id="r-1"))
+    store.erasable().erase("acme", ANN)
+    (said,) = [one for one in store.audit.list("acme") if one.action == "dataset_lines_erased"]
+    assert (said.target, said.detail["positions"]) == (f"dataset:{root}", [0])
+    store.erasable().erase("acme", ANN)
+    assert len([one for one in store.audit.list("acme") if one.action == "dataset_lines_erased"]) == 1
+    with store._kit.db.write() as connection:
+        connection.execute(delete(DatasetLineRow).where(DatasetLineRow.position == 1))
+        connection.execute(delete(DatasetRowTable).where(DatasetRowTable.digest == rows[1].digest()))
+    assert store.manifests.problems(root) == ["line 1 is gone, and no erasure took it"]
