@@ -7,7 +7,7 @@ from typing import Any
 from governance.acting import acting
 from governance.records.descent import Source, Taint
 from governance.unlawful import Unlawful, seen_by
-from pipelines.operations import ACTOR, start_engine
+from pipelines.leaving import leave
 from pipelines.wiring import Mill
 
 
@@ -20,15 +20,13 @@ def retired(mill: Mill, source: Source, reason: str) -> dict[str, Any]:
     """Retire what derives from the source, then take each tainted champion out of service.
 
     Where the policy of serving is to suspend, the gateway does so from the taint on; otherwise the scope goes back to
-    the newest release that is not tainted, else to the base. ``keep`` is a term for erasures: an unlawful source has
-    none.
+    the newest release that is not tainted, else to the base, and is suspended where there is no way back. ``keep`` is a
+    term for erasures: an unlawful source has none.
     """
     taint = Unlawful(mill.store, mill.clock, mill.ids).retire(source, reason)
     rollbacks = []
-    if taint.champions and mill.settings.erasure_serving != "suspend":
-        start_engine(mill)
-        for scope in sorted(taint.champions):
-            done = mill.promoter.rollback(scope, f"unlawful source: {reason}", ACTOR)
-            rollbacks.append({"scope": scope, "release": done.deployment.release_digest, "seconds": done.seconds})
+    if mill.settings.erasure_serving != "suspend":
+        for scope, release in sorted(taint.champions.items()):
+            rollbacks.append(leave(mill, scope, release, f"unlawful source: {reason}", lambda _: None))
     seen = seen_by(acting().principal, taint)
     return {**seen.plain(), "rollbacks": [one for one in rollbacks if one["scope"] in seen.champions]}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from governance.erasure_plan import ErasurePlan
-from governance.errors import NotFound, TidemillError
+from governance.errors import NotFound
 from governance.records.base import digest_json
 from governance.records.erasure import ErasureReport
 from governance.records.manifest import UseKind, UseOutcome
@@ -14,7 +14,7 @@ from governance.records.release import ReleaseBundle
 from governance.records.rights_policy import WhenOver
 from governance.records.scope import Scope
 from governance.rights_at_use import ReleaseRights
-from pipelines.operations import ACTOR, start_engine
+from pipelines.leaving import leave
 from pipelines.rebuilds import champion_rights, rebuilds
 from pipelines.wiring import Mill
 
@@ -36,7 +36,7 @@ def check_service(mill: Mill, tell: Callable[[str], None]) -> dict[str, Any]:
         mill.rights_at_use.note(UseKind.SERVICE, rights)
         tell(f"{scope}: {'; '.join(rights.reasons)}")
         if one["overdue"]:
-            left[scope] = _out_of_service(mill, scope, rights)
+            left[scope] = _out_of_service(mill, scope, rights, tell)
     left |= kept_too_long(mill)
     rebuilt = [done for scope in mill.scopes() for done in complete_rebuilds(mill, scope)]
     return {
@@ -62,19 +62,14 @@ def kept_too_long(mill: Mill) -> dict[str, str]:
     return ended
 
 
-def _out_of_service(mill: Mill, scope: str, rights: ReleaseRights) -> str:
+def _out_of_service(mill: Mill, scope: str, rights: ReleaseRights, tell: Callable[[str], None]) -> str:
     reason = f"rights ended: {'; '.join(rights.reasons)}"
     mill.store.releases.taint(rights.release, reason)
     if mill.store.policy.rebuild.when_over is WhenOver.SUSPEND:
         mill.store.releases.suspend(rights.release, reason)
         return "suspended"
-    try:
-        start_engine(mill)
-        done = mill.promoter.rollback(scope, "rights ended", ACTOR)
-    except (TidemillError, OSError) as error:
-        mill.store.releases.suspend(rights.release, f"{reason}; {error}")
-        return f"suspended: {error}"
-    return f"rolled back to {done.deployment.release_digest}"
+    left = leave(mill, scope, rights.release, reason, tell)
+    return f"suspended: {left['suspended']}" if "suspended" in left else f"rolled back to {left['release']}"
 
 
 def erase_subject(mill: Mill, tenant: str, raw_id: str, tell: Callable[[str], None]) -> dict[str, Any]:
@@ -104,7 +99,7 @@ def erase_subject(mill: Mill, tenant: str, raw_id: str, tell: Callable[[str], No
             for digest in set(plan.deployed.values()):
                 mill.store.releases.suspend(digest, f"erasure {request_id}")
     leaving = sorted(plan.deployed) if mill.erasure.policy.serving == "roll_back" else []
-    rollbacks = [_leave(mill, scope, plan.deployed[scope], request_id, tell) for scope in leaving]
+    rollbacks = [leave(mill, scope, plan.deployed[scope], f"erasure {request_id}", tell) for scope in leaving]
     report = mill.erasure.execute(request_id, tenant, subject)
     return {
         "request": request_id,
@@ -144,20 +139,6 @@ def _finished(mill: Mill, request_id: str) -> bool:
     except NotFound:
         return False
     return True
-
-
-def _leave(mill: Mill, scope: str, release: str, request_id: str, tell: Callable[[str], None]) -> dict[str, Any]:
-    """Roll a scope back; where that cannot be done now, its release answers nobody from now on: rights do not wait."""
-    reason = f"erasure {request_id}"
-    try:
-        start_engine(mill)
-        done = mill.promoter.rollback(scope, reason, ACTOR)
-    except (TidemillError, OSError) as error:
-        mill.store.releases.suspend(release, f"{reason}: no rollback, {type(error).__name__}: {error}")
-        tell(f"{scope}: suspended, since no rollback can be done now: {error}")
-        return {"scope": scope, "release": release, "suspended": str(error)}
-    tell(f"{scope}: rolled back to {done.deployment.release_digest[:12]} in {done.seconds:.3f} s")
-    return {"scope": scope, "release": done.deployment.release_digest, "seconds": round(done.seconds, 3)}
 
 
 def _counted(report: ErasureReport) -> list[dict[str, Any]]:

@@ -18,6 +18,7 @@ from governance.records.rights import ConsentStatus, Reason
 from governance.records.rights_policy import RebuildTerms, RightsPolicy, WhenOver
 from governance.rights_at_use import RightsAtUse
 from governance.store import Store
+from pipelines import leaving
 from pipelines.rebuilds import rebuilds
 from pipelines.steps import gating, rights
 from pipelines.wiring import Mill
@@ -43,7 +44,7 @@ class Rollbacks:
         self.asked.append(scope)
         if self._target is None:
             raise PromotionRefused("there is no earlier release that may serve")
-        return SimpleNamespace(deployment=SimpleNamespace(release_digest=self._target))
+        return SimpleNamespace(deployment=SimpleNamespace(release_digest=self._target), seconds=0.0)
 
 
 class Served:
@@ -75,7 +76,7 @@ class Served:
 
 @pytest.fixture
 def opened(tmp_path: Path, clock: ManualClock, ids: SeededIds, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    monkeypatch.setattr(rights, "start_engine", lambda _: None)
+    monkeypatch.setattr(leaving, "start_engine", lambda _: None)
     made: list[Served] = []
 
     def under(**terms: Any) -> Served:

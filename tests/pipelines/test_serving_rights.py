@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from governance.records.descent import Source, SourceKind
 from governance.records.erasure import ErasurePolicy
 from governance.records.lineage import LineageEdge, Node, NodeKind
 from governance.records.release import ReleaseBundle
 from pipelines.errors import ServiceError
 from pipelines.settings import load_settings
 from pipelines.steps.rights import erase_subject, kept_too_long
+from pipelines.unlawful import retired
 from pipelines.wiring import Mill
 from serving.errors import PromotionRefused
 from tests.governance.store_records import adapter, bundle, manifest, trajectory
@@ -76,7 +78,7 @@ def test_an_erasure_waits_for_no_engine(mill: Mill, monkeypatch: pytest.MonkeyPa
     def refuse(_: Mill) -> None:
         raise fault
 
-    monkeypatch.setattr("pipelines.steps.rights.start_engine", refuse)
+    monkeypatch.setattr("pipelines.leaving.start_engine", refuse)
     told = erase_subject(mill, "acme", "C-1", lambda _: None)
     digest = release().release.digest()
     assert told["ok"]
@@ -93,3 +95,17 @@ def test_no_policy_keeps_a_tainted_release_beyond_the_term() -> None:
         ErasurePolicy(serving="keep", keep_days=31, term_days=30)
     with pytest.raises(ValueError, match="erasure_keep_days"):
         load_settings(erasure_keep_days=31, erasure_term_days=30)
+
+
+@pytest.mark.parametrize("mill", ["roll_back"], indirect=True)
+def test_an_unlawful_source_waits_for_no_engine_either(mill: Mill, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Mill) -> None:
+        raise ServiceError("vllm: died while starting")
+
+    monkeypatch.setattr("pipelines.leaving.start_engine", refuse)
+    digest = release().release.digest()
+    source = Source(tenant_id="acme", kind=SourceKind.SUBJECT, ids=(mill.door.subject("acme", "C-1"),))
+    told = retired(mill, source, "case 7")
+    assert told["rollbacks"] == [{"scope": SCOPE, "release": digest, "suspended": "vllm: died while starting"}]
+    assert digest in mill.store.releases.tainted()
+    assert "unlawful source: case 7: no rollback" in (mill.store.releases.suspended(digest) or "")
