@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from governance.errors import TidemillError
 from pipelines.product import chosen, load_product
-from pipelines.settings import Settings, unknown_variables
+from pipelines.settings import PREFIX, Settings, unknown_variables
 
 if TYPE_CHECKING:
     from pipelines.wiring import Mill
@@ -37,7 +38,8 @@ def examine(settings: Settings) -> list[Finding]:
         _disk(settings),
         _keys(settings),
         _agent(settings),
-        _tables(settings),
+        *_tables(settings),
+        *_files(settings),
         *_pii_model(settings),
         *_rights(settings),
         _model(settings),
@@ -133,16 +135,39 @@ def _agent(settings: Settings) -> Finding:
     return Finding("agent", "ok", f"{name}: {product.agent_name}, tenants {', '.join(product.tenants)}")
 
 
-def _tables(settings: Settings) -> Finding:
+def _tables(settings: Settings) -> list[Finding]:
+    """Each table is read, so that one that is wrong hides no other."""
     from pipelines import tables
 
-    try:
-        prices, rules = tables.prices(settings), tables.process_rules(settings)
-        masking = tables.masking_policy(settings)
-    except TidemillError as error:
-        return Finding("tables", "problem", str(error))
-    held = f"{len(prices.price)} prices in {prices.currency}, {len(rules)} process rules"
-    return Finding("tables", "ok", f"{held}, masking rules of their own for {len(masking.tenant)} tenants")
+    held, wrong = [], []
+    read: dict[str, Callable[[], str]] = {
+        "prices": lambda: f"{len(tables.prices(settings).price)} prices",
+        "process_rules": lambda: f"{len(tables.process_rules(settings))} process rules",
+        "masking_policy": lambda: (
+            f"masking rules of their own for {len(tables.masking_policy(settings).tenant)} tenants"
+        ),
+        "controllers": lambda: f"controllers of {len(tables.controllers(settings))} tenants",
+        "rights_policy": lambda: f"rights policy {tables.rights_policy(settings).version[:12]}",
+        "retention_policy": lambda: (
+            f"retention of {len(tables.retention_policy(settings).tenant)} tenants of their own"
+        ),
+    }
+    for name, table in read.items():
+        try:
+            held.append(table())
+        except TidemillError as error:
+            wrong.append(Finding(PREFIX + name.upper(), "problem", str(error)))
+    return wrong or [Finding("tables", "ok", ", ".join(held))]
+
+
+def _files(settings: Settings) -> list[Finding]:
+    """Files and folders that a setting names and that are not there."""
+    named = {name: getattr(settings, name) for name in ("base_model", "tls_cert", "tls_key")}
+    return [
+        Finding(PREFIX + name.upper(), "problem", f"{path} is not there")
+        for name, path in named.items()
+        if path is not None and not path.expanduser().exists()
+    ]
 
 
 def _pii_model(settings: Settings) -> list[Finding]:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from governance.records.rights import Purpose
 from pipelines.cli import COMMANDS, main
 from pipelines.ground import Ground
-from pipelines.settings import load_settings
+from pipelines.settings import Settings, load_settings
 from pipelines.tenant_keys import TenantKeys
 
 
@@ -207,3 +207,16 @@ def test_a_broken_agent_file_is_named(home: Path, text: str) -> None:
 def test_doctor_shows_no_password(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIDEMILL_MLFLOW_TRACKING_URI", "http://user:sekret@127.0.0.1/")
     assert "sekret" not in CliRunner().invoke(main, ["doctor", "--json"]).output
+
+
+def test_doctor_names_every_file_that_is_not_there(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {name for name, field in Settings.model_fields.items() if "TOML" in str(field.description)}
+    files |= {"tls_cert", "tls_key", "base_model", "pii_model"}
+    assert len(files) >= 10
+    for name in files:
+        monkeypatch.setenv(f"TIDEMILL_{name.upper()}", f"/nowhere/{name}")
+    code, answer = told("doctor")
+    assert code == 1
+    said = {key: value for key, value in answer.items() if str(value).startswith("problem")}
+    for name in files:
+        assert any(f"/nowhere/{name}" in value for value in said.values()), name
