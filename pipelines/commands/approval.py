@@ -44,9 +44,9 @@ def refuse(act: str, target: str, tenant: str, reason: str) -> Result:
 
 
 @approval.command("list", epilog="Example: tidemill approval list --tenant harbor --json")
-@click.option("--tenant", required=True, help="Tenant that they are about.")
+@click.option("--tenant", help="Tenant that they are about; all when not given.")
 @reports
-def list_(tenant: str) -> Result:
+def list_(tenant: str | None) -> Result:
     """List every decision, oldest first."""
     from pipelines.ground import Ground
     from pipelines.settings import load_settings

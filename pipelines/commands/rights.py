@@ -97,13 +97,13 @@ def verdict(tenant: str, purpose: str, at: str | None, policy: str | None) -> Re
         said: Result = {"subject": subject, "purpose_iri": PURPOSE_IRI[Purpose(purpose)]}
         if at is None and policy is None:
             found = mill.store.rights.verdict(Purpose(purpose), tenant, subject, mill.clock.now())
-            return with_iris(said | found.plain())
+            return with_iris(said | found.plain() | {"reason": found.reasons[0].value})
         now = mill.clock.now()
         as_of = now if at is None else moment(at)
         if as_of > now:
             raise RecordError(f"--at {as_of.isoformat()} is not over yet: a verdict is given for now or for the past")
-        replayed = mill.store.rights.replay(Purpose(purpose), (tenant, subject, ""), as_of, policy)
-        return with_iris(said | replayed.plain())
+        replayed = mill.store.rights.replay(Purpose(purpose), (tenant, subject, ""), as_of, policy).plain()
+        return with_iris(said | (replayed.pop("verdict") or {"allowed": None}) | replayed)
 
 
 rights.add_command(unlawful)

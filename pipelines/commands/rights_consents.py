@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import click
 
 from governance.records.rights import Purpose
@@ -48,19 +46,20 @@ def import_(
 @click.command(epilog="Example: echo C-1001 | tidemill rights state --tenant harbor --purpose train_weights --json")
 @_tenant
 @_purpose
-@click.option("--at", type=click.DateTime(), help="As it was known and held then (UTC); now when not given.")
+@click.option("--at", default=None, help="A past ISO time: as it was known and held then; now when not given.")
 @reports
-def state(tenant: str, purpose: str, at: datetime | None) -> Result:
+def state(tenant: str, purpose: str, at: str | None) -> Result:
     """Say what a person's consent was at a time, and the exact notice that it was given to."""
     from pipelines.commands.person import known_tenant, read_person
     from pipelines.consents import state as state_of
+    from pipelines.operations import moment
     from pipelines.settings import load_settings
     from pipelines.wiring import Mill
 
     raw_id = read_person()
     with Mill(load_settings()) as mill:
         subject = mill.key_desk.person(known_tenant(mill, tenant), raw_id)
-        return state_of(mill, tenant, subject, Purpose(purpose), at and at.replace(tzinfo=UTC))
+        return state_of(mill, tenant, subject, Purpose(purpose), None if at is None else moment(at))
 
 
 @click.command(epilog="Example: echo C-1001 | tidemill rights receipt --tenant harbor --purpose train_weights --json")
