@@ -10,9 +10,19 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Callable, Mapping
+from enum import StrEnum
 
 KeySource = Callable[[], Mapping[str, str]]
 """Gives the API keys in force, each with its tenant."""
+
+
+class KeyUse(StrEnum):
+    """What an API key is for. A key that every agent carries must not say what people allow."""
+
+    TELEMETRY = "telemetry"
+    """Spans, logs and feedback, and the gateway."""
+    CONSENT = "consent"
+    """Only what people allow and forbid."""
 
 
 class Credentials:

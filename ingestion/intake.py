@@ -19,7 +19,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from governance.errors import StoreError
 from governance.ports.clock import Clock, SystemClock
@@ -29,7 +29,7 @@ from ingestion.budget import Budget, Share
 from ingestion.consent.body import rows_of
 from ingestion.consent.item import ConsentFault, ConsentItem
 from ingestion.consent.taking import Result
-from ingestion.credentials import Credentials, KeySource
+from ingestion.credentials import Credentials, KeySource, KeyUse
 from ingestion.encodings import unpack
 from ingestion.envelope import Envelope
 from ingestion.errors import BodyTooLarge, BudgetSpent, DecodeError, SpoolError, SpoolFull
@@ -53,6 +53,14 @@ _WRITERS: Final = 8
 T = TypeVar("T")
 TakeConsents = Callable[[str, list[ConsentItem | ConsentFault]], list[Result]]
 """Records the rows of a tenant and says what became of each."""
+
+
+class ConsentDesk(NamedTuple):
+    """Where what people said is taken."""
+
+    keys: Mapping[str, str] | KeySource
+    """The API keys for it."""
+    take: TakeConsents
 
 
 class Refusal(Exception):
@@ -79,11 +87,12 @@ class Intake:
         clock: Clock | None = None,
         recording: Recording | None = None,
         ledger: Lines | None = None,
-        consents: TakeConsents | None = None,
+        consents: ConsentDesk | None = None,
     ) -> None:
         """``recording`` keeps a copy of what is accepted, for replays; ``ledger`` is what metrics show.
 
-        ``consents`` records what people said; without it that is not taken here.
+        ``consents`` records what people said, by keys of its own: a key that agents carry says nothing for people.
+        Without it that is not taken here.
         """
         self.spool = spool
         self.limits = limits or Limits()
@@ -91,6 +100,7 @@ class Intake:
         self._clock = clock or SystemClock()
         self._recording = recording
         self._consents = consents
+        self._speakers = Credentials({} if consents is None else consents.keys)
         self.arrivals = Arrivals()
         self._places = Places(self.limits.max_in_flight, self.limits.max_in_flight_of_tenant)
         self._budget = Budget(self.limits.max_bytes_in_flight, self.limits.max_bytes_of_tenant)
@@ -108,17 +118,25 @@ class Intake:
         with self._places.one() as place, self._budget.share() as share:
             yield place, share
 
-    def tenant(self, key: str) -> str:
+    def tenant(self, key: str, use: KeyUse = KeyUse.TELEMETRY) -> str:
         """Whose request this is.
 
         Raises:
-            Refusal: when the key is missing or unknown.
+            Refusal: when the key is missing, unknown, or one for something else.
 
         """
         if not key:
             message = "send the tenant's API key as x-tidemill-key or Authorization: Bearer"
             raise Refusal(401, replies.UNAUTHENTICATED, message)
-        tenant_id = self._credentials.tenant(key)
+        if use is KeyUse.CONSENT and self._consents is None:
+            raise Refusal(501, replies.UNIMPLEMENTED, "this intake records no consent")
+        mine, other = self._credentials, self._speakers
+        if use is KeyUse.CONSENT:
+            mine, other = other, mine
+        tenant_id, elsewhere = mine.tenant(key), other.tenant(key)
+        if tenant_id is None and elsewhere is not None:
+            message = f"this API key is not one for {use}; see: tidemill tenant keys add --for {use}"
+            raise Refusal(403, replies.PERMISSION_DENIED, message)
         if tenant_id is None:
             raise Refusal(403, replies.PERMISSION_DENIED, "the API key is not known here")
         return tenant_id
@@ -223,12 +241,11 @@ class Intake:
             Refusal: when nothing of it is taken.
 
         """
-        if self._consents is None:
-            raise Refusal(501, replies.UNIMPLEMENTED, "this intake records no consent")
+        assert self._consents is not None, "no key opens it else"  # noqa: S101 - what ``tenant`` has decided
         with self.refusing():
             found = await self._run(self._decoders, rows_of, body, self._clock.now())
         try:
-            return await self._run(self._writers, self._consents, tenant_id, found)
+            return await self._run(self._writers, self._consents.take, tenant_id, found)
         except StoreError as error:
             _log.exception("the store refused consent rows of tenant %s", tenant_id)
             raise self.later(503, "intake cannot store") from error

@@ -10,8 +10,9 @@
 4. Feedback (``/v1/feedback``, JSON) goes through the spool as spans do: one promise of durability, one place of raw
    words under one-time keys, one ledger, and no masking while a sender waits. The answer names what became of each
    item.
-5. Consent (``/v1/consent``, JSON) is recorded before the answer, since a withdrawal counts at once; a person's id is
-   hashed before anything is written, so nothing raw rests anywhere.
+5. Consent (``/v1/consent``, JSON) is taken with a key of its own: an agent's key may not speak for people.
+   It is recorded before the answer, since a withdrawal counts at once; a person's id is hashed before anything is
+   written, so nothing raw rests anywhere.
 
 Source: the OTLP specification, sections "OTLP/HTTP Response" and "OTLP/HTTP Throttling".
 """
@@ -29,7 +30,7 @@ from starlette.requests import ClientDisconnect
 from governance.ports.clock import Clock
 from ingestion import replies
 from ingestion.budget import Share
-from ingestion.credentials import KeySource, bearer
+from ingestion.credentials import KeySource, KeyUse, bearer
 from ingestion.encodings import SPOKEN, encoding_of
 from ingestion.errors import BodyTooLarge
 from ingestion.intake import Intake, Refusal
@@ -117,14 +118,16 @@ class Receiver:
         return replies.heard(await self._intake.take_feedback(tenant_id, body))
 
     async def _take_consents(self, request: Request, place: Place, share: Share) -> Response:
-        tenant_id, _ = self._admitted(request, place, share, JSON)
+        tenant_id, _ = self._admitted(request, place, share, JSON, use=KeyUse.CONSENT)
         body = await self._body(request, share)
         return replies.consented(await self._intake.take_consents(tenant_id, body))
 
-    def _admitted(self, request: Request, place: Place, share: Share, *types: str) -> tuple[str, str]:
+    def _admitted(
+        self, request: Request, place: Place, share: Share, *types: str, use: KeyUse = KeyUse.TELEMETRY
+    ) -> tuple[str, str]:
         """Whose request it is, and its content type, which is one of these."""
         held, content_type = request.headers, _content_type(request)
-        tenant_id = self._intake.tenant(held.get("x-tidemill-key") or bearer(held.get("authorization", "")))
+        tenant_id = self._intake.tenant(held.get("x-tidemill-key") or bearer(held.get("authorization", "")), use)
         if content_type not in types:
             message = f"content type {content_type or '(none)'!r}: send {' or '.join(types)}"
             raise Refusal(415, replies.INVALID_ARGUMENT, message)

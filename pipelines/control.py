@@ -17,9 +17,10 @@ from contextlib import contextmanager
 
 import uvicorn
 
+from ingestion.credentials import KeyUse
 from ingestion.grpc_door import GrpcDoor, TlsFiles
 from ingestion.http_protocol import IntakeProtocol
-from ingestion.intake import Intake
+from ingestion.intake import ConsentDesk, Intake
 from ingestion.receiver import CONSENT, app_of
 from pipelines.errors import ServiceError
 from pipelines.settings import Settings
@@ -51,7 +52,10 @@ def serve(settings: Settings) -> None:
             clock=mill.clock,
             recording=recording,
             ledger=mill.store.ledger.lines,
-            consents=lambda tenant, rows: list(mill.consents.take(tenant, rows, f"POST {CONSENT}")),
+            consents=ConsentDesk(
+                LiveTenantKeys(mill.tenant_keys, use=KeyUse.CONSENT),
+                lambda tenant, rows: list(mill.consents.take(tenant, rows, f"POST {CONSENT}")),
+            ),
         )
         gateway = gateway_app(
             deployments=mill.store.deployments,

@@ -1,10 +1,10 @@
 """API keys of tenants, in one file beside the other keys: made at random, readable by its owner alone.
 
-The file ``tenants.json`` is an object of API key to tenant, or to ``{"tenant", "until", "made"}``. A tenant may have
-several keys, and one that has an ``until`` (UTC) is in force up to that moment, so that keys rotate without a gap. Each
-change is written beside the file, synced and moved into its place, under a lock: a reader sees the keys before or the
-keys after, and two changes at once are both kept. A key is shown when it is made and never again: afterwards it is
-known by its id, the beginning of its SHA-256.
+The file ``tenants.json`` is an object of API key to tenant, or to ``{"tenant", "until", "made", "use"}``. A tenant may
+have several keys for each use (``KeyUse``; telemetry when none is named), and one that has an ``until`` (UTC) is in
+force up to that moment, so that keys rotate without a gap. Each change is written beside the file, synced and moved
+into its place, under a lock: a reader sees the keys before or the keys after, and two changes at once are both kept. A
+key is shown when it is made and never again: afterwards it is known by its id, the beginning of its SHA-256.
 
 A process that serves asks ``LiveTenantKeys``: a key that is added, rotated or revoked in the file counts for it within
 ``RECHECK_S``, without a restart.
@@ -28,6 +28,7 @@ from filelock import FileLock
 
 from governance.errors import KeyMaterialError, NotFound
 from governance.ports.clock import Clock, SystemClock
+from ingestion.credentials import KeyUse
 
 OTHERS = 0o077
 RECHECK_S: Final = 1.0
@@ -46,6 +47,7 @@ class TenantKey(NamedTuple):
     until: datetime | None = None
     """The moment from which it opens nothing; None for no such moment."""
     made: datetime | None = None
+    use: KeyUse = KeyUse.TELEMETRY
 
     @property
     def id(self) -> str:
@@ -56,6 +58,10 @@ class TenantKey(NamedTuple):
     def shown(self) -> str:
         """As much of the key as its holder needs to recognise it."""
         return f"{self.key[:_SHOWN]}..." if len(self.key) > 4 * _SHOWN else "..."
+
+    def is_for(self, tenant_id: str, use: KeyUse) -> bool:
+        """Whether it is a tenant's key for a use."""
+        return (self.tenant, self.use) == (tenant_id, use)
 
     def in_force(self, now: datetime) -> bool:
         """Whether it opens anything."""
@@ -75,15 +81,15 @@ class TenantKeys:
         """Where the file is, or will be."""
         return self._path
 
-    def by_key(self) -> dict[str, str]:
-        """API key to tenant, of the keys in force now.
+    def by_key(self, use: KeyUse = KeyUse.TELEMETRY) -> dict[str, str]:
+        """API key to tenant, of the keys for one use that are in force now.
 
         Raises:
             KeyMaterialError: when the file is readable by others or not what it should be.
 
         """
         now = self._clock.now()
-        return {entry.key: entry.tenant for entry in self.entries() if entry.in_force(now)}
+        return {entry.key: entry.tenant for entry in self.entries() if entry.in_force(now) and entry.use is use}
 
     def entries(self) -> tuple[TenantKey, ...]:
         """Every key of the file, in force or not.
@@ -112,11 +118,11 @@ class TenantKeys:
         """An API key of the tenant for this installation's own clients, made now if there is none that stays."""
         with self._locked():
             held, now = self.entries(), self._clock.now()
-            mine = [entry for entry in held if entry.tenant == tenant_id and entry.in_force(now)]
+            mine = [entry for entry in held if entry.is_for(tenant_id, KeyUse.TELEMETRY) and entry.in_force(now)]
             staying = [entry.key for entry in mine if entry.until is None]
             return staying[0] if staying else self._add(held, tenant_id)
 
-    def add(self, tenant_id: str) -> TenantKey:
+    def add(self, tenant_id: str, use: KeyUse = KeyUse.TELEMETRY) -> TenantKey:
         """A new key of a tenant, beside those that it has.
 
         Raises:
@@ -125,10 +131,10 @@ class TenantKeys:
         """
         _check_name(tenant_id)
         with self._locked():
-            return self._found(self._add(self.entries(), tenant_id))
+            return self._found(self._add(self.entries(), tenant_id, use))
 
-    def rotate(self, tenant_id: str, until: datetime) -> TenantKey:
-        """A new key of a tenant; those that it has end at ``until``, or earlier where that was settled before.
+    def rotate(self, tenant_id: str, until: datetime, use: KeyUse = KeyUse.TELEMETRY) -> TenantKey:
+        """A new key of a tenant; those for the same use end at ``until``, or earlier where that was settled before.
 
         Raises:
             NotFound: when the tenant has no key in force.
@@ -136,11 +142,14 @@ class TenantKeys:
         """
         with self._locked():
             held, now = self.entries(), self._clock.now()
-            if not any(entry.tenant == tenant_id and entry.in_force(now) for entry in held):
-                raise NotFound(f"tenant {tenant_id!r} has no key in force to rotate; see: tidemill tenant keys add")
-            ending = [entry._replace(until=_earlier(entry.until, until)) for entry in held if entry.tenant == tenant_id]
-            others = [entry for entry in held if entry.tenant != tenant_id]
-            return self._found(self._add((*others, *ending), tenant_id))
+            if not any(entry.is_for(tenant_id, use) and entry.in_force(now) for entry in held):
+                raise NotFound(
+                    f"tenant {tenant_id!r} has no key for {use} in force to rotate; see: tidemill tenant keys add"
+                )
+            mine = [entry for entry in held if entry.is_for(tenant_id, use)]
+            ending = [entry._replace(until=_earlier(entry.until, until)) for entry in mine]
+            others = [entry for entry in held if entry not in mine]
+            return self._found(self._add((*others, *ending), tenant_id, use))
 
     def revoke(self, tenant_id: str, key_id: str) -> TenantKey:
         """Take one key of a tenant, by the beginning of its id, out of the file.
@@ -157,9 +166,9 @@ class TenantKeys:
             self._write([entry for entry in held if entry != found[0]])
             return found[0]
 
-    def _add(self, held: tuple[TenantKey, ...], tenant_id: str) -> str:
+    def _add(self, held: tuple[TenantKey, ...], tenant_id: str, use: KeyUse = KeyUse.TELEMETRY) -> str:
         now = self._clock.now()
-        made = TenantKey(f"tm_{secrets.token_urlsafe(24)}", tenant_id, None, now)
+        made = TenantKey(f"tm_{secrets.token_urlsafe(24)}", tenant_id, None, now, use)
         self._write([*(entry for entry in held if entry.in_force(now)), made])
         return made.key
 
@@ -174,13 +183,13 @@ class TenantKeys:
         if isinstance(value, str):
             return TenantKey(key, value)
         try:
-            moments = [None if value.get(name) is None else _moment(value[name]) for name in ("until", "made")]
+            until, made = (None if value.get(name) is None else _moment(value[name]) for name in ("until", "made"))
             if isinstance(value["tenant"], str):
-                return TenantKey(key, value["tenant"], *moments)
+                return TenantKey(key, value["tenant"], until, made, KeyUse(value.get("use", KeyUse.TELEMETRY)))
         except (AttributeError, KeyError, TypeError, ValueError):
             pass
         raise KeyMaterialError(
-            f"{self._path}: each key stands for a tenant's name, or for an object with tenant and, if need be, until"
+            f"{self._path}: each key stands for a tenant's name, or an object of tenant, and if need be until and use"
         )
 
     def _write(self, held: list[TenantKey]) -> None:
@@ -201,6 +210,7 @@ class TenantKeys:
 def _plain(entry: TenantKey) -> Any:
     moments = {"until": entry.until, "made": entry.made}
     told = {name: moment.isoformat() for name, moment in moments.items() if moment is not None}
+    told |= {} if entry.use is KeyUse.TELEMETRY else {"use": entry.use.value}
     return {"tenant": entry.tenant, **told} if told else entry.tenant
 
 
@@ -230,8 +240,10 @@ class LiveTenantKeys:
     fault. A file that is gone or holds no key is one: nothing is accepted. Calls come from one thread.
     """
 
-    def __init__(self, keys: TenantKeys, now: Callable[[], float] = time.monotonic) -> None:
-        """``now`` gives seconds that only grow.
+    def __init__(
+        self, keys: TenantKeys, now: Callable[[], float] = time.monotonic, *, use: KeyUse = KeyUse.TELEMETRY
+    ) -> None:
+        """``now`` gives seconds that only grow; ``use`` is what the keys are for.
 
         Raises:
             KeyMaterialError: when the file is wrong at the start: there are no earlier keys to go on with.
@@ -240,7 +252,8 @@ class LiveTenantKeys:
         self._keys = keys
         self._now = now
         self._looked_at = now()
-        self._held = keys.by_key()
+        self._use = use
+        self._held = keys.by_key(use)
         self._fault = ""
         self._warn_of_none()
 
@@ -254,7 +267,7 @@ class LiveTenantKeys:
 
     def _look(self) -> None:
         try:
-            held = self._keys.by_key()
+            held = self._keys.by_key(self._use)
         except (KeyMaterialError, OSError) as error:
             if str(error) != self._fault:
                 self._fault = str(error)
@@ -266,7 +279,7 @@ class LiveTenantKeys:
             self._warn_of_none()
 
     def _warn_of_none(self) -> None:
-        if not self._held:
+        if not self._held and self._use is KeyUse.TELEMETRY:
             _log.warning(
                 "%s: no tenant key; every span will be refused until `tidemill up` issues one", self._keys.path
             )

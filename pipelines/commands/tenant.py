@@ -11,12 +11,17 @@ from typing import TYPE_CHECKING
 import click
 
 from governance.errors import RecordError
+from ingestion.credentials import KeyUse
 from pipelines.commands.output import Result, reports
 
 if TYPE_CHECKING:
     from pipelines.tenant_keys import TenantKey, TenantKeys
 
 TENANT = click.option("--tenant", required=True, help="Whose key it is.")
+USE = click.option(
+    "--for", "use", type=click.Choice([use.value for use in KeyUse]), default=KeyUse.TELEMETRY.value, show_default=True,
+    help="What it opens: spans, feedback and the gateway, or only what people allow.",
+)  # fmt: skip
 
 
 @click.group()
@@ -43,25 +48,28 @@ def list_(only: str | None) -> Result:
 
 @keys.command(epilog="Example: tidemill tenant keys add --tenant harbor --json")
 @TENANT
+@USE
 @reports
-def add(tenant: str) -> Result:
+def add(tenant: str, use: str) -> Result:
     """Make a further key. A tenant that had none can send from now on."""
-    return _made(_keys().add(tenant))
+    return _made(_keys().add(tenant, KeyUse(use)))
 
 
 @keys.command(epilog="Example: tidemill tenant keys rotate --tenant harbor --until 2026-12-31")
 @TENANT
 @click.option("--until", type=click.DateTime(), help="When the old keys end (UTC); a week from now when not given.")
+@USE
 @reports
-def rotate(tenant: str, until: datetime | None) -> Result:
+def rotate(tenant: str, until: datetime | None, use: str) -> Result:
     """Make a new key and let the others end: until then both open, so senders change over without a gap."""
     now = datetime.now(UTC)
     ends = now + timedelta(days=7) if until is None else until.replace(tzinfo=UTC)
     if ends < now:
         raise RecordError(f"--until {ends.isoformat()} is over; to close keys at once: tidemill tenant keys revoke")
     held = _keys()
-    made = held.rotate(tenant, ends)
-    others = {entry.id: _row(entry, now) for entry in held.entries() if entry.tenant == tenant and entry.id != made.id}
+    made = held.rotate(tenant, ends, KeyUse(use))
+    mine = [entry for entry in held.entries() if entry.is_for(tenant, KeyUse(use)) and entry.id != made.id]
+    others = {entry.id: _row(entry, now) for entry in mine}
     return {**_made(made), "old_keys": others}
 
 
@@ -90,6 +98,7 @@ def _left(tenant_id: str) -> int:
 def _row(entry: TenantKey, now: datetime) -> Result:
     return {
         "tenant": entry.tenant,
+        "for": entry.use.value,
         "key": entry.shown,
         "in_force": entry.in_force(now),
         "until": None if entry.until is None else entry.until.isoformat(),
@@ -99,4 +108,4 @@ def _row(entry: TenantKey, now: datetime) -> Result:
 
 def _made(entry: TenantKey) -> Result:
     note = "this key is not shown again; send it as x-tidemill-key or Authorization: Bearer"
-    return {"tenant": entry.tenant, "id": entry.id, "key": entry.key, "note": note}
+    return {"tenant": entry.tenant, "for": entry.use.value, "id": entry.id, "key": entry.key, "note": note}

@@ -21,7 +21,7 @@ from governance.ports.clock import RandomIds
 from governance.records.rights import ConsentStatus, Purpose
 from governance.store import Store
 from ingestion.consent.taking import ConsentTaking
-from ingestion.intake import Intake
+from ingestion.intake import ConsentDesk, Intake
 from ingestion.limits import Limits
 from ingestion.receiver import CONSENT, app_of
 from ingestion.spool import Spool
@@ -30,6 +30,7 @@ from tests.ingestion.test_consent_taking import SECRET, subject
 from tests.support.clock import ManualClock
 
 KEYS = {"key-of-acme": "acme", "key-of-bolt": "bolt"}
+DESKS = {"desk-of-acme": "acme", "desk-of-bolt": "bolt"}
 JSON = "application/json"
 GOOD: dict[str, Any] = {"event_id": "e-1", "subject": "C-1", "purpose": "train_weights", "status": "given",
                         "at": "2026-01-01T00:00:00Z", "notice": "Exact words."}  # fmt: skip
@@ -47,7 +48,7 @@ class Desk:
         self.spool = Spool(folder / "spool", SECRET, self.clock, RandomIds())
         taking = ConsentTaking(self.store, subject, self.clock, RandomIds())
         self.take = lambda tenant, found: list(taking.take(tenant, found, "POST /v1/consent"))
-        self.intake = Intake(self.spool, KEYS, SMALL, clock=self.clock, consents=self.take)
+        self.intake = Intake(self.spool, KEYS, SMALL, clock=self.clock, consents=ConsentDesk(DESKS, self.take))
 
     def status(self, tenant: str, raw: str = "C-1") -> ConsentStatus | None:
         events = self.store.rights.consent_events(tenant, subject(tenant, raw), Purpose.COMPLY)
@@ -68,7 +69,7 @@ def post(intake: Intake, body: Any, **headers: str) -> httpx.Response:
     async def send() -> httpx.Response:
         transport = httpx.ASGITransport(app=app_of(intake), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://intake") as client:
-            given = {"x-tidemill-key": "key-of-acme", "content-type": JSON} | headers
+            given = {"x-tidemill-key": "desk-of-acme", "content-type": JSON} | headers
             return await client.post(CONSENT, content=content, headers=given)
 
     return asyncio.run(send())
@@ -101,7 +102,7 @@ def test_a_wrong_row_costs_no_neighbour(desk: Desk) -> None:
 def test_the_tenant_comes_from_the_key_alone(desk: Desk) -> None:
     assert post(desk.intake, {**GOOD, "tenant": "bolt"}).status_code == 400
     assert post(desk.intake, {**GOOD, "tenant_id": "bolt"}).status_code == 400
-    assert post(desk.intake, GOOD, **{"x-tidemill-key": "", "authorization": "Bearer key-of-bolt"}).status_code == 200
+    assert post(desk.intake, GOOD, **{"x-tidemill-key": "", "authorization": "Bearer desk-of-bolt"}).status_code == 200
     assert (desk.status("acme"), desk.status("bolt")) == (None, ConsentStatus.GIVEN)
 
 
@@ -117,6 +118,7 @@ def test_the_tenant_comes_from_the_key_alone(desk: Desk) -> None:
         (GOOD, {"content-encoding": "br"}, (415, "gzip")),
         (GOOD, {"x-tidemill-key": ""}, (401, "API key")),
         (GOOD, {"x-tidemill-key": "guess"}, (403, "not known")),
+        (GOOD, {"x-tidemill-key": "key-of-acme"}, (403, "not one for consent")),
         (b" " * 20_001, {}, (413, "20000 bytes")),
         (gzip.compress(b" " * 40_001), {"content-encoding": "gzip"}, (413, "40000")),
     ],
@@ -146,7 +148,7 @@ def test_where_nothing_is_recorded_or_the_store_fails_nothing_is_acknowledged(de
     def fails(tenant: str, found: Any) -> Any:
         raise StoreError("the disk is full")
 
-    reply = post(Intake(desk.spool, KEYS, SMALL, clock=desk.clock, consents=fails), GOOD)
+    reply = post(Intake(desk.spool, KEYS, SMALL, clock=desk.clock, consents=ConsentDesk(DESKS, fails)), GOOD)
     assert (reply.status_code, reply.headers["retry-after"]) == (503, "5")
     assert "disk" not in reply.text
 
@@ -165,3 +167,16 @@ def test_a_time_stands_as_it_was_said(desk: Desk) -> None:
     post(desk.intake, {**GOOD, "at": "2025-12-31T23:00:00-02:00"})
     (event,) = desk.store.rights.consent_events("acme", subject("acme", "C-1"), Purpose.COMPLY)
     assert event.valid_from == datetime(2026, 1, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("path", ["/v1/traces", "/v1/logs", "/v1/feedback"])
+def test_a_key_for_consent_opens_nothing_else(desk: Desk, path: str) -> None:
+    async def send() -> httpx.Response:
+        transport = httpx.ASGITransport(app=app_of(desk.intake), raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://intake") as client:
+            headers = {"x-tidemill-key": "desk-of-acme", "content-type": JSON}
+            return await client.post(path, content=b"{}", headers=headers)
+
+    reply = asyncio.run(send())
+    assert (reply.status_code, "not one for telemetry" in reply.text) == (403, True)
+    assert desk.spool.segments_held() == 0

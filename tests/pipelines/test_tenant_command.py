@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from governance.errors import KeyMaterialError, NotFound
+from ingestion.credentials import KeyUse
 from pipelines.cli import main
 from pipelines.settings import load_settings
 from pipelines.tenant_keys import TenantKeys
@@ -152,3 +153,18 @@ def test_changes_at_once_are_all_kept_and_no_reader_sees_half(tmp_path: Path) ->
     assert path.stat().st_mode & 0o777 == 0o600
     with pytest.raises(NotFound):
         keys.revoke("t1", "nothing")
+
+
+def test_keys_for_consent_are_apart_from_those_that_agents_carry(home: Path) -> None:
+    sends = told("add", "--tenant", "harbor")[1]
+    speaks = told("add", "--tenant", "harbor", "--for", "consent")[1]
+    assert (sends["for"], speaks["for"]) == ("telemetry", "consent")
+    keys = TenantKeys(load_settings().keys / "tenants.json")
+    assert (keys.by_key(), keys.by_key(KeyUse.CONSENT)) == ({sends["key"]: "harbor"}, {speaks["key"]: "harbor"})
+    assert keys.of("harbor") == sends["key"]
+    code, second, _ = told("rotate", "--tenant", "harbor", "--for", "consent")
+    assert (code, list(second["old_keys"])) == (0, [speaks["id"]])
+    assert keys.by_key() == {sends["key"]: "harbor"}
+    assert set(keys.by_key(KeyUse.CONSENT)) == {speaks["key"], second["key"]}
+    assert told("list")[1][second["id"]]["for"] == "consent"
+    assert told("rotate", "--tenant", "bolt", "--for", "consent")[0] == 1
