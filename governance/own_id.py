@@ -9,7 +9,7 @@ number that is the id becomes the digits of the hash, as in a field that is name
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, Final
 
@@ -23,6 +23,8 @@ from governance.ports.masker import Masked
 SHORTEST_ID: Final = 6
 _WORD: Final = re.compile(r"(?<![\w@.\-])\w[\w.:|\-]*\w(?![\w@]|[.\-]\w)")
 """What may be an id."""
+_JOINED: Final = re.compile(r"[\w@.\-]")
+_ENDS: Final = re.compile(r"(?![\w@]|[.\-]\w)")
 _ESCAPED: Final = frozenset("\"\\/<>&'")
 """What encoders of JSON write in another way, some of them."""
 _BYTES: Final = "bytesValue"
@@ -41,7 +43,6 @@ class OwnId:
         self._shows = plain.isascii() and plain.isprintable() and _ESCAPED.isdisjoint(plain)
         """Whether it stands in JSON inside a text as it stands in a text."""
         self._subject = subject
-        self._pattern: re.Pattern[str] | None = None
 
     def hidden(self, masked: Masked) -> Masked:
         """The masked value with the id replaced in every text; the same object where it stands in none."""
@@ -61,11 +62,7 @@ class OwnId:
         return said_at(text, self._written)
 
     def _written(self, text: str) -> list[tuple[int, int]]:
-        if self._raw_id is None or self._raw_id not in text:
-            return []
-        if self._pattern is None:
-            self._pattern = re.compile(rf"(?<![\w@.\-]){re.escape(self._raw_id)}(?![\w@]|[.\-]\w)")
-        return [found.span() for found in self._pattern.finditer(text)]
+        return [] if self._raw_id is None else list(_alone(self._raw_id, text))
 
 
 class HashedId:
@@ -96,6 +93,17 @@ class HashedId:
         if word not in self._known:
             self._known[word] = _is_distinctive(word) and self._hashed(word) == self._subject
         return self._known[word]
+
+
+def _alone(raw_id: str, text: str) -> Iterator[tuple[int, int]]:
+    """Where an id stands as a word of its own. A pattern of each person's would take longer to make than to use."""
+    at = text.find(raw_id)
+    while at >= 0:
+        end = at + len(raw_id)
+        stands = (at == 0 or not _JOINED.match(text, at - 1)) and _ENDS.match(text, end) is not None
+        if stands:
+            yield at, end
+        at = text.find(raw_id, end if stands else at + 1)
 
 
 def _is_distinctive(text: str) -> bool:

@@ -26,7 +26,7 @@ from governance.errors import TidemillError
 from governance.ports.clock import Clock
 from governance.ports.engine import ChatEngine, Completion, CompletionRequest
 from governance.ports.runner import AgentRunner
-from governance.ports.tools import ToolRefusal, ToolSession
+from governance.ports.tools import ToolRefusal, ToolSession, Unrecorded
 from governance.records.harness import Effect, Harness, ToolSpec
 from governance.records.message import Message, Role, text_message
 from governance.records.release import ReleaseBundle
@@ -68,6 +68,8 @@ class HarnessRuntime(AgentRunner):
         spans.open(bundle, request, run.shown)
         try:
             await run.to_end(self.tokens(bundle.harness))
+        except Unrecorded as error:
+            run.stop_with(StopReason.UNRECORDED, str(error))
         except TidemillError as error:
             run.stop_with(StopReason.ENGINE_ERROR, f"{type(error).__name__}: {error}")
         except Exception as error:  # noqa: BLE001 - the port promises a rollout whatever fails inside a run
@@ -249,9 +251,16 @@ class _Run:
 
 
 def execute(session: ToolSession, name: str, arguments: dict[str, Any]) -> RolloutCall:
-    """One call on a session; a refusal and a crash are both results."""
+    """One call on a session; a refusal and a crash are both results.
+
+    Raises:
+        Unrecorded: when the world does not know: no result would be true.
+
+    """
     try:
         return RolloutCall(name=name, arguments=arguments, result=session.call(name, arguments))
+    except Unrecorded:
+        raise
     except ToolRefusal as refusal:
         return RolloutCall(name=name, arguments=arguments, error=str(refusal), error_type=refusal.error_type)
     except Exception as error:  # noqa: BLE001 - a tool is foreign code: its crash is the call's result

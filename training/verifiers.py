@@ -1,10 +1,11 @@
 """Verifiers: what must be true after a run, checked by code alone, in a fixed order.
 
-Theory. A grade is 1.0 when every verifier passes and 0.0 when one fails. A run that the engine broke has no reward: an
-error is never a zero, because errors are not spread evenly and would turn a ranking. A state difference must be exactly
-the demonstrated one, as a multiset of changes. A key that the app made up itself (one that the demonstration did not
-pass in) is compared by structure: the rows must be the same with such keys replaced by a mark, so that two runs which
-create the same rows in another order are equal. Values in the answer are matched as ``training.values`` says.
+Theory. A grade is 1.0 when every verifier passes and 0.0 when one fails. A run that the engine broke, or whose world
+could not answer, has no reward: an error is never a zero, because errors are not spread evenly and would turn a ranking.
+A state difference must be exactly the demonstrated one, as a multiset of changes. A key that the app made up itself (one
+that the demonstration did not pass in) is compared by structure: the rows must be the same with such keys replaced by a
+mark, so that two runs which create the same rows in another order are equal. Values in the answer are matched as
+``training.values`` says.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from governance.records.base import canonical_json
-from governance.records.rollout import Grade, Rollout, StopReason
+from governance.records.rollout import INVALID, Grade, Rollout
 from governance.records.task import AnswerAvoids, AnswerContains, Answered, GoldAction, StateDiff, Task, VerifierSpec
 from governance.records.world import StateChange
 from training.values import fold, leaves, states
@@ -81,8 +82,8 @@ def judge(task: Task, answer: str | None, changes: Sequence[StateChange]) -> tup
 def grade(task: Task, rollout: Rollout, changes: Sequence[StateChange]) -> Grade:
     """What the task's verifiers say of a run that left ``changes`` in its world."""
     names = {"task_digest": task.digest(), "release_digest": rollout.release_digest}
-    if rollout.stop is StopReason.ENGINE_ERROR:
-        why = rollout.error or "the engine did not answer"
+    if rollout.stop in INVALID:
+        why = rollout.error or f"the run ended with {rollout.stop}"
         return Grade(**names, reward=None, passed=(), failed=(), error=why)
     if not task.verifiers:
         return Grade(**names, reward=None, passed=(), failed=(), error="the task has no verifier")

@@ -25,6 +25,10 @@ class ToolRefusal(TidemillError):
         self.error_type = error_type
 
 
+class Unrecorded(TidemillError):
+    """Nothing that was recorded says what the real tool would have answered: the run is invalid, never failed."""
+
+
 class WorldState:
     """The mutable state of one session: tables of rows, documents, and the world's own time."""
 
@@ -62,6 +66,7 @@ class ToolSession(ABC):
 
         Raises:
             ToolRefusal: as the real tool would refuse.
+            Unrecorded: when the world was inferred and nothing supports an answer.
 
         """
 

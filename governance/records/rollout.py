@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from governance.records.base import Digest, Record, UtcTime
 from governance.records.message import Message
@@ -30,6 +30,12 @@ class StopReason(StrEnum):
     MAX_STEPS = "max_steps"
     UNPARSEABLE = "unparseable"
     ENGINE_ERROR = "engine_error"
+    UNRECORDED = "unrecorded"
+    """The world could not answer a call: the run says nothing of the agent."""
+
+
+INVALID: Final = frozenset({StopReason.ENGINE_ERROR, StopReason.UNRECORDED})
+"""How a run ends of which no score is made."""
 
 
 class RolloutCall(Record):

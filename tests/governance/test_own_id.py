@@ -96,3 +96,10 @@ def test_a_number_stays_a_number_and_agrees_with_a_field_of_the_id() -> None:
     assert {(one.pointer, one.mention) for one in hidden.findings} == {
         (pointer, subject) for pointer in ("/ref", "/minus", "/point")
     }
+
+
+@given(st.text("a1@.-_ ", max_size=24), st.sampled_from(["a1a1a1", "1-1-1-", "a1.a1.", "111111"]))
+def test_an_id_stands_alone_as_a_pattern_of_it_would_say(text: str, raw_id: str) -> None:
+    whole = text.replace("aa", raw_id)
+    pattern = re.compile(rf"(?<![\w@.\-]){re.escape(raw_id)}(?![\w@]|[.\-]\w)")
+    assert OwnId(raw_id, "s" * 64)._written(whole) == [found.span() for found in pattern.finditer(whole)]
