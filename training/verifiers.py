@@ -1,11 +1,11 @@
 """Verifiers: what must be true after a run, checked by code alone, in a fixed order.
 
 Theory. A grade is 1.0 when every verifier passes and 0.0 when one fails. A run that the engine broke, or whose world
-could not answer, has no reward: an error is never a zero, because errors are not spread evenly and would turn a ranking.
-A state difference must be exactly the demonstrated one, as a multiset of changes. A key that the app made up itself (one
-that the demonstration did not pass in) is compared by structure: the rows must be the same with such keys replaced by a
-mark, so that two runs which create the same rows in another order are equal. Values in the answer are matched as
-``training.values`` says.
+could not answer, has no reward: an error is never a zero, because errors are not spread evenly and would turn a
+ranking. A state difference must be exactly the demonstrated one, as a multiset of changes. A key that the app made up
+itself (one that the demonstration did not pass in) is compared by structure: the rows must be the same with such keys
+replaced by a mark, so that two runs which create the same rows in another order are equal. Values in the answer are
+matched as ``training.values`` says.
 """
 
 from __future__ import annotations
