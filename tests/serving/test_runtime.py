@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from governance.ports.engine import Completion, CompletionRequest
-from governance.ports.tools import ToolSession
+from governance.ports.tools import ToolSession, Unrecorded
 from governance.records.context import Context, Fact
 from governance.records.harness import PermissionRule
 from governance.records.release import ReleaseBundle
@@ -159,6 +159,12 @@ def test_an_engine_that_fails_is_a_rollout(error: Exception) -> None:
 def test_a_tool_that_crashes_is_a_result() -> None:
     rollout = play(Script(READ), Session({"get_order": KeyError("order")}))
     assert rollout.calls[0].error_type == "internal"
+
+
+def test_a_world_that_cannot_answer_ends_the_run_without_a_result() -> None:
+    rollout = play(Script(READ, REPLY), Session({"get_order": Unrecorded("get_order: no such call was recorded")}))
+    assert (rollout.stop, rollout.answer, rollout.calls) == (StopReason.UNRECORDED, None, ())
+    assert "no such call" in str(rollout.error)
 
 
 def test_a_template_that_fails_is_a_rollout() -> None:
