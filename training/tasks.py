@@ -23,17 +23,9 @@ from governance.ports.tools import ToolRefusal
 from governance.records.base import Record, digest_json
 from governance.records.dataset import Exclusion
 from governance.records.signal import Signal
-from governance.records.task import (
-    AnswerAvoids,
-    AnswerContains,
-    Answered,
-    GoldAction,
-    Split,
-    StateDiff,
-    Task,
-    VerifierSpec,
-)
+from governance.records.task import GoldAction, Split, Task
 from governance.records.trajectory import Trajectory
+from governance.records.verifier import AnswerAvoids, AnswerContains, Answered, StateDiff, VerifierSpec
 from governance.records.world import StateChange, WorldRef
 from training.admission import WORLD_GONE, Admission
 from training.documents import DocumentHistory

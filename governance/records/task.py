@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any, Literal
-
-from pydantic import Field
+from typing import Any
 
 from governance.records.base import Digest, Record, UtcTime, digest_json
-from governance.records.world import StateChange
+from governance.records.verifier import VerifierSpec
 
 
 class Split(StrEnum):
@@ -16,36 +14,6 @@ class Split(StrEnum):
 
     TRAIN = "train"
     EVAL = "eval"
-
-
-class StateDiff(Record):
-    """The world must have changed in exactly these rows, whatever the order."""
-
-    kind: Literal["state_diff"] = "state_diff"
-    changes: tuple[StateChange, ...]
-
-
-class AnswerContains(Record):
-    """The final answer must state each of these values (case and white space folded)."""
-
-    kind: Literal["answer_contains"] = "answer_contains"
-    values: tuple[str, ...]
-
-
-class AnswerAvoids(Record):
-    """The final answer must state none of these values (they are known to be wrong at the task's time)."""
-
-    kind: Literal["answer_avoids"] = "answer_avoids"
-    values: tuple[str, ...]
-
-
-class Answered(Record):
-    """The run must end with an answer to the customer."""
-
-    kind: Literal["answered"] = "answered"
-
-
-VerifierSpec = Annotated[StateDiff | AnswerContains | AnswerAvoids | Answered, Field(discriminator="kind")]
 
 
 class GoldAction(Record):

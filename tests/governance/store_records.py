@@ -28,8 +28,9 @@ from governance.records.rights import (
 from governance.records.rollout import Grade, Rollout, StopReason
 from governance.records.signal import Signal, SignalKind
 from governance.records.span import Span
-from governance.records.task import Answered, GoldAction, Split, Task
+from governance.records.task import GoldAction, Split, Task
 from governance.records.trajectory import Actor, ToolInvocation, Trajectory, Turn
+from governance.records.verifier import Answered
 from governance.records.world import World, WorldRef, WorldSubject
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)

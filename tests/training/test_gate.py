@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from governance.records.gate import GateReport, GateVerdict
 from governance.records.rollout import Grade
-from governance.records.task import Answered, Split, Task
+from governance.records.task import Split, Task
+from governance.records.verifier import Answered
 from tests.training.demo_records import AT, digest
 from training.errors import GateInputError
 from training.gate import GateConfig, compare, grades_by_task

@@ -12,8 +12,9 @@ import pytest
 from governance.errors import NotFound
 from governance.records.rollout import Rollout, StopReason
 from governance.records.signal import SignalKind
-from governance.records.task import AnswerAvoids, AnswerContains, Split, StateDiff, Task
+from governance.records.task import Split, Task
 from governance.records.trajectory import Actor, Outcome, Trajectory, Turn
+from governance.records.verifier import AnswerAvoids, AnswerContains, StateDiff
 from governance.records.world import WorldRef
 from tests.training.shop_week import START, Week
 from training import tasks

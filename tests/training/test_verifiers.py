@@ -10,7 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from governance.records.rollout import Rollout, StopReason
-from governance.records.task import AnswerAvoids, AnswerContains, Answered, GoldAction, Split, StateDiff, Task
+from governance.records.task import GoldAction, Split, Task
+from governance.records.verifier import AnswerAvoids, AnswerContains, Answered, StateDiff
 from governance.records.world import StateChange
 from training.values import quantities, states, values_in
 from training.verifiers import grade
