@@ -10,6 +10,7 @@ TidemillError
     ├── GateInputError       the two arms are not a comparison of two releases on held-out tasks
     ├── WorldMismatch        the snapshot held under a digest is another world
     ├── LeakTestRefused      an adapter's memory cannot be tested as asked
+    ├── JudgeUnavailable     a model that judges gave no reply
     └── LeverRefused         a pattern does not carry a change that this lever may make
 """
 
@@ -57,6 +58,10 @@ class WorldMismatch(TrainingError):
 
 class LeakTestRefused(TrainingError):
     """An adapter's memory cannot be tested as asked."""
+
+
+class JudgeUnavailable(TrainingError):
+    """A model that judges gave no reply that could be read."""
 
 
 class LeverRefused(TrainingError):
