@@ -3,10 +3,10 @@
     python benchmarks/judge.py --json FILE...
     python benchmarks/judge.py --json --url http://127.0.0.1:8000 --model NAME FILE...
 
-FILE is LLMBar's (``input``, ``output_1``, ``output_2``, ``label``) or JUDGE-BENCH's of graded metrics (``instances`` with
-``individual_human_scores``, of which the first graded metric is taken; each instance is then a prompt of its own, so only
-its ratings are compared over all instances). Without ``--url`` the packaged model answers, through transformers on this
-machine's CPU. ``--answers`` bounds how many are asked about.
+FILE is LLMBar's (``input``, ``output_1``, ``output_2``, ``label``) or JUDGE-BENCH's of graded metrics (``instances``
+with ``individual_human_scores``; the first graded metric counts, and all instances stand as answers to one prompt).
+Without ``--url`` the packaged model answers, through transformers on this machine's CPU. ``--answers`` bounds how many
+are asked about.
 """
 
 from __future__ import annotations

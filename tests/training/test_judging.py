@@ -45,8 +45,9 @@ class Scripted(JudgeModel):
 @pytest.mark.parametrize(
     ("reply", "score"),
     [
-        ("SCORE: 4", 4), ("The answer is fine.\nscore: 1.\n", 1), ("SCORE: 4\nSCORE: 4", 4), ("SCORE: 4\nSCORE: 5", None),
-        ("4", None), ("SCORE: 9", None), ("SCORE: 0", None), ("", None), ("SCORE: four", None), ("My SCORE: 5 is high", None),
+        ("SCORE: 4", 4), ("The answer is fine.\nscore: 1.\n", 1), ("SCORE: 4\nSCORE: 4", 4),
+        ("SCORE: 4\nSCORE: 5", None), ("4", None), ("SCORE: 9", None), ("SCORE: 0", None), ("", None),
+        ("SCORE: four", None), ("My SCORE: 5 is high", None),
     ],
 )  # fmt: skip
 def test_a_reply_is_read_strictly(reply: str, score: int | None) -> None:
@@ -90,9 +91,10 @@ def test_an_endpoint_is_asked_as_openai_s_is() -> None:
     assert ask(judge, "be right", "2+2?", "4", KEY).score == 3
 
 
-@pytest.mark.parametrize(
-    ("reply", "status"), [({}, 200), ({"choices": []}, 200), ({"choices": [{"message": {"content": None}}]}, 200), ({}, 500)]
-)  # fmt: skip
+NOTHING = {"choices": [{"message": {"content": None}}]}
+
+
+@pytest.mark.parametrize(("reply", "status"), [({}, 200), ({"choices": []}, 200), (NOTHING, 200), ({}, 500)])
 def test_an_endpoint_that_says_nothing_is_an_error(reply: Any, status: int) -> None:
     assert "JudgeUnavailable" in str(ask(served(reply, status), "be right", "2+2?", "4", KEY).error)
 
@@ -142,7 +144,7 @@ def test_correlation_and_ceiling_are_within_a_prompt() -> None:
     found = calibrate(answers, OF, NOW, NOW + timedelta(days=1))
     assert found.rank_correlation == pytest.approx(1.0)
     assert (found.ceiling.k, found.ceiling.n) == (0, 30), (
-        "two agree, the third never; without one of two, nothing is ranked"
+        "two agree and the third never; without one, nothing is ranked"
     )
 
 
@@ -172,7 +174,7 @@ def test_the_length_baseline_of_people_s_judgements(cases_dir: Path) -> None:
     held = json.loads((cases_dir / "judge" / "llmbar" / "LLMBar__Natural__dataset.json").read_text())
     answers = [
         RatedAnswer(
-            prompt=str(number), length=len(one[f"output_{place}"]), people=(float(one["label"] == str(place)),),
+            prompt=str(number), length=len(one[f"output_{place}"]), people=(float(str(one["label"]) == str(place)),),
             judge=float(len(one[f"output_{place}"])),
         )
         for number, one in enumerate(held)
