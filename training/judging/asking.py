@@ -57,7 +57,8 @@ def messages(rubric: str, request: str, answer: str, key: bytes) -> tuple[ChatMe
     system = SYSTEM.format(mark=mark, low=LOWEST, high=HIGHEST)
     said = (
         f"Rubric: {rubric}\n\nRequest:\n{_without(request, mark)}\n\nAnswer to grade:\n{mark}\n"
-        f"{_without(answer, mark)}\n{mark}\n\nGrade the answer between the marks. Reply with one line: SCORE: <number from {LOWEST} to {HIGHEST}>"
+        f"{_without(answer, mark)}\n{mark}\n\n"
+        f"Grade the answer between the marks. Reply with one line: SCORE: <number from {LOWEST} to {HIGHEST}>"
     )
     return ChatMessage("system", system), ChatMessage("user", said)
 
