@@ -108,6 +108,9 @@ class PresidiosEngine:
         self.language = engine.language
         self._analyzer = engine.presidio()
 
+    def read_ahead(self, asked: Sequence[Any]) -> None:
+        """Nothing is read ahead of its text."""
+
     def read(self, texts: Sequence[str], batch: int) -> Iterator[Any]:  # noqa: ARG002 - the engine's
         """The language model reads when a text is analysed."""
         yield from [None] * len(texts)
