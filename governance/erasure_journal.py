@@ -6,10 +6,12 @@ person again (``lacking``). One JSON line an entry, appended and synced, mode 06
 entry. Keep it beside the keys and apart from the backups of the database: a journal that is restored with an old
 database knows as little as the database does.
 
-A line that only looks like an entry would erase somebody, and one that is gone would keep somebody. So each is signed,
-over the digest of the line before it as well: one that was written by another hand, changed, moved or taken out of the
-middle is named, and nothing is erased or forgotten for it. Lines taken off the end are not seen here; the audit's
-checkpoints know of those erasures.
+A line that only looks like an entry would erase somebody, and one that is gone would keep somebody. So each is
+signed, over the digest of the line before it as well: one that was written by another hand, changed, moved or taken
+out of the middle is named, and nothing is erased or forgotten for it. A line that a key signed which is not trusted
+here counts for nothing: it is refused where the database lacks what it says, and elsewhere nothing follows from it,
+so a home whose signing key was lost still opens. Lines taken off the end are not seen here; the audit's checkpoints
+know of those erasures.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ LABEL = "tidemill erasure journal"
 
 Person = tuple[str, str]
 """(tenant_id, subject)."""
+_Certificates = defaultdict[Person, list[ErasureReport]]
 
 
 class Entry(Record):
@@ -64,6 +67,12 @@ class Lacking(Record):
     """None for a request that was broken off: it is run again by whoever asked."""
 
 
+class _Line(Record):
+    entry: Entry
+    refused: str | None
+    """Why nothing may follow from it."""
+
+
 class ErasureJournal:
     """One file."""
 
@@ -73,20 +82,22 @@ class ErasureJournal:
 
     def suppress(self, suppression: Suppression, request: RightsRequest) -> None:
         """Write a suppression down with the request that it is for, unless that stands there."""
-        if request.id not in {asked.id for _, asked in self._suppressions()}:
+        if request.id not in {one.request.id for one in self._ours() if one.request is not None}:
             self._append(Entry(suppression=suppression, request=request))
 
     def certify(self, certificate: ErasureReport) -> None:
         """Write a certificate down, unless it stands there."""
-        if certificate.request_id not in {one.request_id for one in self._certificates()}:
+        if certificate.request_id not in {one.certificate.request_id for one in self._ours() if one.certificate}:
             self._append(Entry(certificate=certificate))
 
     def lacking(self, store: Store) -> tuple[Lacking, ...]:
-        """What this journal knows and the store does not; nothing without a file."""
-        certificates: dict[Person, list[ErasureReport]] = defaultdict(list)
-        for one in self._certificates():
-            certificates[one.tenant_id, one.subject].append(one)
-        suppressions = {(one.tenant_id, one.subject): (one, asked) for one, asked in self._suppressions()}
+        """What this journal knows and the store does not; nothing without a file.
+
+        Raises:
+            RecordError: for a line that is not as it was written, and for one of an untrusted key that the store lacks.
+
+        """
+        suppressions, certificates, foreign = self._told()
         if not suppressions:
             return ()
         known, out = store.erasures.ids(), store.rights.all_suppressed()
@@ -94,18 +105,30 @@ class ErasureJournal:
         for person, (suppression, asked) in suppressions.items():
             missing = tuple(one for one in certificates[person] if one.request_id not in known)
             if missing or person not in out:
+                if person in foreign:
+                    raise RecordError(foreign[person])
                 found.append(Lacking(suppression=suppression, request=asked, certificates=missing))
         return tuple(found)
 
-    def _suppressions(self) -> Iterator[tuple[Suppression, RightsRequest]]:
-        for one in self._entries():
-            if one.suppression is not None and one.request is not None:
-                yield one.suppression, one.request
+    def _told(self) -> tuple[dict[Person, tuple[Suppression, RightsRequest]], _Certificates, dict[Person, str]]:
+        """The last suppression of each person, their certificates, and why lines about them count for nothing."""
+        suppressions: dict[Person, tuple[Suppression, RightsRequest]] = {}
+        certificates: _Certificates = defaultdict(list)
+        foreign: dict[Person, str] = {}
+        for line in self._lines():
+            out, asked, done = line.entry.suppression, line.entry.request, line.entry.certificate
+            if line.refused is not None and (about := out or done) is not None:
+                foreign.setdefault((about.tenant_id, about.subject), line.refused)
+            if out is not None and asked is not None:
+                suppressions[out.tenant_id, out.subject] = (out, asked)
+            if done is not None:
+                certificates[done.tenant_id, done.subject].append(done)
+        return suppressions, certificates, foreign
 
-    def _certificates(self) -> Iterator[ErasureReport]:
-        yield from (one.certificate for one in self._entries() if one.certificate is not None)
+    def _ours(self) -> Iterator[Entry]:
+        yield from (line.entry for line in self._lines() if line.refused is None)
 
-    def _entries(self) -> Iterator[Entry]:
+    def _lines(self) -> Iterator[_Line]:
         try:
             lines = self._path.read_bytes().split(b"\n")
         except FileNotFoundError:
@@ -114,22 +137,29 @@ class ErasureJournal:
         for number, line in enumerate(lines[:-1], start=1):
             if line:
                 entry = Entry.parse(self._read(line, number), f"{self._path}:{number}")
-                self._check(entry, previous, trusted, number)
+                refused = self._check(entry, previous, trusted, number)
                 previous = hashlib.sha256(line).hexdigest()
-                yield entry
+                yield _Line(entry=entry, refused=refused)
 
-    def _check(self, entry: Entry, previous: str | None, trusted: frozenset[str], number: int) -> None:
-        """Let a line pass that one of our keys signed, behind the line that stands before it."""
+    def _check(self, entry: Entry, previous: str | None, trusted: frozenset[str], number: int) -> str | None:
+        """Let a signed line pass behind the line that stands before it; why its key is not trusted, if it is not."""
         if entry.signature is None:
             raise RecordError(f"{self._path}:{number}: not signed; restore the file from a copy")
+        key = entry.signature.public_key
         try:
-            verify(entry.signature, LABEL, entry.signed(), trusted)
-        except SignatureError as error:
+            verify(entry.signature, LABEL, entry.signed(), {key})
+        except (SignatureError, ValueError) as error:
             raise RecordError(f"{self._path}:{number}: {error}; restore the file from a copy") from error
         if entry.previous != previous:
             raise RecordError(
                 f"{self._path}:{number}: a line before it was taken out, moved or put in; restore the file from a copy"
             )
+        if key in trusted:
+            return None
+        return (
+            f"{self._path}:{number}: signed by the key {key[:16]}, which is not trusted here; restore the file or the "
+            "signing key from a copy"
+        )
 
     def _read(self, line: bytes, number: int) -> Any:
         try:

@@ -7,6 +7,9 @@ erases, what lineage named is dropped, what only a search finds is removed (its 
 what deleting left is scrubbed. Only then come the certificates, as they were signed: one that breaks off begins anew
 with the next. Nothing is searched again: the certificate says what the search found when it was made, and the audit
 says that the erasure was replayed, and what each place had again.
+
+A legal hold outranks a replay as it does an erasure. Whom one covers in the restored database stays suppressed and is
+not deleted; the audit names the holds once, and the first replay after they ended erases.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from governance.rescan.needles import Needles
 from governance.store import Store
 
 REPLAYED = "erasure_replayed"
+HELD = "erasure_replay_held"
 
 
 def learn(journal: ErasureJournal, store: Store, clock: Clock) -> tuple[Lacking, ...]:
@@ -40,7 +44,8 @@ def learn(journal: ErasureJournal, store: Store, clock: Clock) -> tuple[Lacking,
 
 def replay(means: ErasureMeans, store: Store, places: Sequence[Erasable], clock: Clock, ids: IdFactory) -> int:
     """Erase again, in all places, whom the store does not know as erased; how many people that were."""
-    lacking = () if means.journal is None else learn(means.journal, store, clock)
+    learned = () if means.journal is None else learn(means.journal, store, clock)
+    lacking = tuple(one for one in learned if not _under_hold(one, store, clock, ids))
     held = []
     for one in lacking:
         with complying(f"erasure {one.request.id}"):
@@ -57,6 +62,18 @@ def replay(means: ErasureMeans, store: Store, places: Sequence[Erasable], clock:
         if means.work is not None:
             means.work.drop(one.request.id)
     return len(lacking)
+
+
+def _under_hold(one: Lacking, store: Store, clock: Clock, ids: IdFactory) -> bool:
+    """Whether a legal hold covers anything that would go; the audit has each set of holds once."""
+    tenant_id, target = one.request.tenant_id, f"erasure:{one.request.id}"
+    with complying(f"erasure {one.request.id}"), store.transaction():
+        holds = sorted(fact.id for fact in store.rights.holds_over_erasure(tenant_id, one.request.subject, clock.now()))
+        events = store.audit.list(tenant_id) if holds else ()
+        told = [event.detail.get("holds") for event in events if (event.action, event.target) == (HELD, target)]
+        if holds and holds not in told:
+            store.audit.append(audited(ids, clock.now(), tenant_id, HELD, target, {"holds": holds}))
+    return bool(holds)
 
 
 def _taint(one: Lacking, store: Store, clock: Clock) -> None:

@@ -152,9 +152,14 @@ def _declared(standing: Collection[tuple[FactKind, str]]) -> bool:
 
 
 def contract_at(contracts: Iterable[Contract], as_of: datetime, *, everything: bool = False) -> Contract | None:
-    """The contract that holds at ``as_of`` as far as was known then: the one that took effect last."""
+    """The contract that holds at ``as_of`` as far as was known then: the one that took effect last.
+
+    Where the clock was set back, that one may have been recorded after ``as_of``. Then none is in force: it may not
+    have begun, and the one before it may allow what this one forbids.
+    """
     known = [one for one in contracts if _known(one, as_of, everything) and _holds(one, as_of)]
-    return max(known, key=lambda c: (c.valid_from, c.recorded_at, c.id), default=None)
+    latest = max(known, key=lambda c: (c.valid_from, c.recorded_at, c.id), default=None)
+    return None if latest is None or latest.recorded_at > as_of else latest
 
 
 def consent_at(events: Iterable[ConsentEvent], as_of: datetime, *, everything: bool = False) -> ConsentStatus | None:

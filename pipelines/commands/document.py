@@ -88,7 +88,7 @@ def bill(id_: str, target: Path | None) -> Result:
 @TO
 @reports_as(_markdown)
 def processing_record(tenant: str, target: Path | None) -> Result:
-    """Write the record of processing activities (GDPR Art. 30) of a tenant."""
+    """Write the record of processing activities (GDPR Article 30) of a tenant."""
     from pipelines.commands.person import known_tenant
     from pipelines.documents import of_tenant
     from pipelines.settings import load_settings

@@ -71,7 +71,7 @@ def withdraw(tenant: str, purposes: tuple[str, ...], notice: str) -> Result:
 @click.option("--notice", default="", help="The exact notice text that was shown; its digest is kept.")
 @reports
 def object_(tenant: str, purposes: tuple[str, ...], notice: str) -> Result:
-    """Record that a person objected (GDPR Art. 21): it ends the use on every basis."""
+    """Record that a person objected (GDPR Article 21): it ends the use on every basis."""
     return _record("objected", tenant, purposes, notice)
 
 

@@ -35,7 +35,7 @@ def show(tenant: str) -> Result:
 @click.option("--out", required=True, type=click.Path(dir_okay=False), help="New file, outside of the data home.")
 @reports
 def export(tenant: str, out: str) -> Result:
-    """Write all that is held of a person as JSON, to a file that only its owner can read (GDPR Art. 15 and 20)."""
+    """Write all that is held of a person as JSON, to a file that only its owner can read (GDPR Article 15 and 20)."""
     from pathlib import Path
 
     from pipelines import subject_requests
@@ -54,7 +54,7 @@ def export(tenant: str, out: str) -> Result:
 @click.option("--run", required=True, help="Id of the trajectory that says something wrong.")
 @reports
 def rectify(tenant: str, run: str) -> Result:
-    """Record what is right (GDPR Art. 16): below the id on standard input. The run is used for nothing any more."""
+    """Record what is right (GDPR Article 16): below the id on standard input. The run is used for nothing any more."""
     from pipelines import subject_requests
     from pipelines.commands.person import known_tenant, read_person_and_words
     from pipelines.settings import load_settings
@@ -70,7 +70,7 @@ def rectify(tenant: str, run: str) -> Result:
 @click.option("--reason", required=True, help="A case or a document by its number; never personal data.")
 @reports
 def restrict(tenant: str, reason: str) -> Result:
-    """Keep a person's data and use it for nothing (GDPR Art. 18)."""
+    """Keep a person's data and use it for nothing (GDPR Article 18)."""
     from pipelines import subject_requests
     from pipelines.commands.person import known_tenant, read_person
     from pipelines.settings import load_settings
@@ -151,7 +151,7 @@ def certificate(*, request_id: str, verify: bool, trust: tuple[str, ...]) -> Res
 @click.option("--confirmed", is_flag=True, help="They said that their copy is gone.")
 @reports
 def notice(*, request_id: str, recipient: str, confirmed: bool) -> Result:
-    """Record that a recipient was told of an erasure, or confirmed it (GDPR Art. 19)."""
+    """Record that a recipient was told of an erasure, or confirmed it (GDPR Article 19)."""
     from pipelines import subject_requests
     from pipelines.settings import load_settings
     from pipelines.wiring import Mill

@@ -96,3 +96,23 @@ def test_the_last_word_counts_wherever_the_clock_stands(
         )
         found = store.rights.verdict(TRAIN, tenant, person(1), clock.now())
         assert found.allowed is (status is ConsentStatus.GIVEN)
+
+
+def test_a_contract_recorded_after_the_clock_is_not_in_force(store: Store, clock: ManualClock) -> None:
+    now = clock.now()
+    store.rights.add_contract(contract(valid_from=now, recorded_at=now))
+    assert store.rights.contract_at("acme", clock.now()) is not None
+    clock.set(now - HOUR)
+    assert store.rights.contract_at("acme", clock.now()) is None
+    assert asked(store, clock) is Reason.NO_CONTRACT
+    clock.set(now)
+    assert store.rights.contract_at("acme", clock.now()) is not None
+
+
+def test_a_clock_set_back_does_not_bring_an_older_contract_back(store: Store, clock: ManualClock) -> None:
+    now = clock.now()
+    store.rights.add_contract(contract())
+    forbids = contract(valid_from=now, recorded_at=now).model_copy(update={"id": "forbids", "terms": ()})
+    store.rights.add_contract(forbids)
+    clock.set(now - HOUR)
+    assert asked(store, clock) is Reason.NO_CONTRACT

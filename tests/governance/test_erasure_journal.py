@@ -94,3 +94,15 @@ def test_a_line_that_was_moved_or_taken_out_is_named(store: Store, path: Path, o
     else:
         with pytest.raises(RecordError, match="taken out, moved or put in"):
             journal.lacking(store)
+
+
+def test_lines_of_an_untrusted_key_are_refused_only_where_something_would_follow(store: Store, path: Path) -> None:
+    written(path)
+    after_the_loss = ErasureJournal(path, DerivedKeyProvider("another"))
+    with pytest.raises(RecordError, match=r":1: signed by the key .*not trusted"):
+        after_the_loss.lacking(store)
+    for lacking in ErasureJournal(path, KEYS).lacking(store):
+        store.rights.suppress(lacking.suppression)
+    assert after_the_loss.lacking(store) == (), "the database knows all of it"
+    suppress(after_the_loss, 1)
+    assert len(path.read_bytes().splitlines()) == 4, "what another key signed does not stand for a line of ours"

@@ -220,3 +220,20 @@ def test_doctor_names_every_file_that_is_not_there(home: Path, monkeypatch: pyte
     said = {key: value for key, value in answer.items() if str(value).startswith("problem")}
     for name in files:
         assert any(f"/nowhere/{name}" in value for value in said.values()), name
+
+
+def test_no_line_of_help_ends_at_an_abbreviation() -> None:
+    """Click takes a first sentence for a command's line, so `(GDPR Art. 21)` would be cut behind the dot."""
+
+    def walk(command: click.Command, name: str) -> list[str]:
+        line = command.get_short_help_str(limit=10_000)
+        cut = [name] if line.count("(") != line.count(")") or line.endswith(("Art.", "No.", "e.g.", "i.e.")) else []
+        if not isinstance(command, click.Group):
+            return cut
+        inner = (
+            (one, command.get_command(click.Context(command), one))
+            for one in command.list_commands(click.Context(command))
+        )
+        return cut + [found for one, sub in inner if sub is not None for found in walk(sub, f"{name} {one}")]
+
+    assert walk(main, "tidemill") == []

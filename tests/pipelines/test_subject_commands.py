@@ -179,6 +179,32 @@ def test_a_home_that_is_restored_from_a_backup_learns_of_the_erasure(home: Path)
         assert len([one for one in mill.store.audit.list("t") if one.action == "erasure_replayed"]) == 1
 
 
+def test_a_hold_stops_the_replay_of_an_erasure_until_it_ends(home: Path) -> None:
+    held = ("rights", "fact", "add", "--tenant", "t", "--kind", "hold", "--reason", "case 7")
+    call(*held)
+    with Mill(load_settings()) as mill:
+        (hold,) = mill.store.rights.facts("t")
+        mill.store.settle()
+    shutil.copytree(home / "home", home / "backup")
+    call("rights", "fact", "end", hold.id, "--tenant", "t")
+    told = call("subject", "erase", "--tenant", "t")
+    shutil.rmtree(home / "home")
+    shutil.copytree(home / "backup", home / "home")
+    for _ in range(2):
+        with Mill(load_settings()) as mill:
+            mill.learn_of_erasures()
+            assert mill.store.trajectories.subjects([RUN]), "held is not deleted"
+            assert mill.store.rights.is_suppressed("t", mill.door.subject("t", "C-1")), "and not used"
+            assert mill.store.erasures.ids() == set()
+            named = [one.detail["holds"] for one in mill.store.audit.list("t") if one.action == "erasure_replay_held"]
+            assert named == [[hold.id]], "named once"
+    call("rights", "fact", "end", hold.id, "--tenant", "t")
+    with Mill(load_settings()) as mill:
+        mill.learn_of_erasures()
+        assert not mill.store.trajectories.subjects([RUN])
+        assert mill.store.erasures.ids() == {told["request"]}
+
+
 def test_a_restored_home_is_erased_in_every_place_and_counts_as_erased_only_then(home: Path) -> None:
     with Mill(load_settings()) as mill:
         subject = mill.door.subject("t", "C-1")
