@@ -123,6 +123,8 @@ def test_a_parameter_is_read_as_it_is_meant_and_written_as_it_was() -> None:
         "dob=parse(row[3])", "int pin=12345;",
         "phone: call us before noon", "Dear name, email\nplease write, soon", "full_name: the name of the person",
         "user_id: string\nemail: string", "| field | type |\n| dob | date |", "diagnosis: name of the illness",
+        "I need your order, last name, and date of birth\nfrom your profile (credit card, gift card, or voucher)",
+        "username: anna_81 logs in", "user: what_is_1",
         "<name>orders</name><status>open</status>", "medication=take two",
     ],
 )  # fmt: skip

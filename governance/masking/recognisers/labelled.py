@@ -44,6 +44,10 @@ _CELL: Final = {
 }
 """By the separator, escaped: a cell in quotes may hold it."""
 _LONGEST_HEAD: Final = 40
+_MOST_WORDS: Final = 4
+_JOINS: Final = frozenset({"and", "or", "the", "a", "an", "your", "their", "please", "with", "then"})
+_ROLES: Final = frozenset({"user", "username", "login"})
+"""Names that stand before what somebody says, and in manuals."""
 _MOST_CELLS: Final = 200
 _WORD: Final = r"[^\W\d_][^\W\d_.'\u2019\-]*"
 _NAME: Final = re.compile(rf"{_WORD}(?:[ \u00a0]{_WORD}){{0,3}}|[^\W\d_]+, {_WORD}(?: {_WORD}){{0,2}}")
@@ -94,7 +98,7 @@ def labelled(text: str) -> Iterator[tuple[Labelled, frozenset[str]]]:
 def entity(one: Labelled, beside: frozenset[str], value: str) -> str | None:
     """The type of a value under a name, where it is written as one is; None for any other."""
     told = fields.forced_type(one.name, beside, value)
-    if told is None or told == "SECRET":
+    if told is None or told == "SECRET" or (told == "USER_ID" and ("@" in value or one.name[-1] in _ROLES)):
         return None
     if told in SPECIAL_CATEGORIES:
         return told if one.form is not Form.LINE and can_be(told, value) else None
@@ -186,10 +190,20 @@ def _cells(text: str, begin: int, end: int, sign: str) -> list[tuple[int, int]]:
     return found
 
 
+def _may_head(cell: str) -> bool:
+    """Whether a cell may be the name of a column: a few words, and no part of a sentence."""
+    words = cell.strip("* ").split()
+    if not words:
+        return True
+    last = words[-1].lower()
+    ends = words[0].lower() in _JOINS or (last[-1] in ".:!?" and last not in {"no.", "nr.", "num."})
+    return len(cell) <= _LONGEST_HEAD and len(words) <= _MOST_WORDS and not ends and any(map(str.isalpha, cell))
+
+
 def _head(text: str, cells: Iterable[tuple[int, int]]) -> list[tuple[str, ...]]:
     """The names of columns, where each cell may be one and any tells a type; else none."""
     said = [text[start:end] for start, end in cells]
-    if not all(len(one) <= _LONGEST_HEAD and (not one or any(map(str.isalpha, one))) for one in said):
+    if not all(map(_may_head, said)):
         return []
     names = [_fold(one) for one in said]
     return names if any(name and fields.may_be_known(name[-1]) for name in names) else []
