@@ -85,7 +85,7 @@ class Calibration(Record):
         checks = (
             (self.of == of, "the calibration is of another judge, prompt or rubric"),
             (now < self.expires_at, f"the calibration expired on {self.expires_at:%Y-%m-%d}"),
-            (self.agreement.enough, f"{self.agreement.n} pairs are too few"),
+            (self.agreement.enough, f"{self.agreement.n} pairs of {self.prompts} prompts are too few to say"),
             (self.agreement.interval.low > CHANCE, "people agree with it no more than by chance"),
             (self.over_length_interval.low > 0, "it is not better than preferring the longer answer"),
             (ungraded <= MOST_UNGRADED, f"it left {ungraded:.0%} of the answers without a score"),
