@@ -5,7 +5,8 @@ Theory. Pieces of one text stand in one list and are marked as pieces. A run is 
 Content parts: neighbours of a type ``text``. Another part between them, and a role, begins another text.
 
 Chunks: elements with a ``delta`` or a chunk somewhere inside, events of one name that says chunk, delta, stream or
-token, and the chunks that look like answers (Gemini's ``candidates``, ``choices`` with a ``text``, Ollama's ``done``).
+token, and the chunks that look like answers (Gemini's ``candidates``, ``choices`` with a ``text``, Ollama's ``done``,
+TGI's ``token``, Cohere's ``text-generation``).
 What stands at the same place in them belongs together, and a place in a list is known by its ``index`` where there is
 one: each choice, tool call and content block is a text of its own. What says nothing there interrupts nothing: an
 empty delta, a ping, a chunk of usage, another event. Only a change of role begins another text. Where no index of an
@@ -176,6 +177,11 @@ def _of_answer(item: dict[str, Any]) -> Iterator[_Piece]:
             yield from _text(name, ("candidates", place, "content", "parts", at), part, "text")
     for place, one in _objects(item, "choices"):
         yield from _text(("choices", *(_index(one) or (place,))), ("choices", place), one, "text")
+    token = item.get("token")
+    if isinstance(token, dict) and "logprob" in token:
+        yield from _text(("token",), ("token",), token, "text")
+    if item.get("event_type") == "text-generation":
+        yield from _text(("event",), (), item, "text")
     if type(item.get("done")) is bool and "model" in item:
         yield from _text(("done",), (), item, "response")
         message = item.get("message")

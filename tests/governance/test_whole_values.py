@@ -103,6 +103,11 @@ STREAMS = [
         for text in ("ann.mil", "ler@corp.example")
     ],
     [{"type": "message_chunk", "role": "assistant", "content": text} for text in ("ann.mil", "ler@corp.example")],
+    [
+        {"token": {"id": 7, "text": text, "logprob": -0.1}, "generated_text": None}
+        for text in ("ann.mil", "ler@corp.example")
+    ],
+    [{"event_type": "text-generation", "text": text} for text in ("ann.mil", "ler@corp.example")],
     parts("write to ann.mil", "ler@corp.example, please"),
     {"parts": [*parts("write to ann", ".miller", "@corp.example"), {"type": "tool_call", "name": "x"}]},
     deltas("ann.mil", "ler@corp.example"),
