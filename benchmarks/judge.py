@@ -4,9 +4,9 @@
     python benchmarks/judge.py --json --url http://127.0.0.1:8000 --model NAME FILE...
 
 FILE is LLMBar's (``input``, ``output_1``, ``output_2``, ``label``) or JUDGE-BENCH's of graded metrics (``instances``
-with ``individual_human_scores``; the first graded metric counts, and all instances stand as answers to one prompt).
-Without ``--url`` the packaged model answers, through transformers on this machine's CPU. ``--answers`` bounds how many
-are asked about.
+with ``individual_human_scores``; the first graded metric counts). An instance of the latter is a prompt of its own, so
+such a file has no pairs, and says how many answers the judge scores at all. Without ``--url`` the packaged model answers,
+through transformers on this machine's CPU, with prompts cut at 1,900 tokens. ``--answers`` bounds how many are asked about.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from training.judging.openai_judge import OpenAIJudge
 
 KEY: Final = b"benchmark of judges, 32 bytes ..."
 RUBRIC: Final = "Does the answer do what the request asks, correctly and completely?"
-MOST_TOKENS: Final = 12
+MOST_TOKENS: Final = 32
 
 
 class Case(NamedTuple):
@@ -87,7 +87,7 @@ def cases(path: Path) -> Iterator[Case]:
     for one in held["instances"]:
         said = one["annotations"].get(graded, {}).get("individual_human_scores", ())
         if said:
-            yield Case(path.name, "", str(one["instance"]), tuple(map(float, said)))
+            yield Case(f"{path.name} {one['id']}", "", str(one["instance"]), tuple(map(float, said)))
 
 
 def measure(path: Path, judge: JudgeModel, most: int) -> dict[str, Any]:

@@ -13,10 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, product
 from typing import Any, Final
 
-from governance.errors import TidemillError
+from governance.errors import RecordError, TidemillError
 from governance.ports.tools import ToolRefusal, ToolSession
 from governance.records.base import canonical_json
 from governance.records.harness import Effect, ToolSpec
+from governance.records.rollout import RolloutCall
 from governance.records.task import GoldAction, Task
 from governance.records.world import StateChange, World
 from training.schemas import valid
@@ -31,6 +32,8 @@ MOST_CALLS: Final = 24
 FRIENDLY: Final = "Thank you for your message. I am sorry for the trouble. Your request has been taken care of."
 
 GOLD_FAILS, FLAKY, WORLD_GONE = "gold_fails", "replays_disagree", "world_gone"
+UNREADABLE: Final = "unreadable_answer"
+"""What a verifier expects cannot be read as what it is said to be."""
 
 
 def play(session: ToolSession, calls: Iterable[GoldAction]) -> tuple[StateChange, ...]:
@@ -73,8 +76,12 @@ class Admission:
             return WORLD_GONE
         if len({canonical_json([change.plain() for change in end]) for end in ends}) > 1:
             return FLAKY
-        if judge(task, answer, ends[0])[1]:
-            return GOLD_FAILS
+        made = [RolloutCall(name=action.name, arguments=action.arguments) for action in calls]
+        try:
+            if judge(task, answer, ends[0], made)[1]:
+                return GOLD_FAILS
+        except RecordError:
+            return UNREADABLE
         for name, said, changes in self._canned(task):
             if not judge(task, said, changes)[1]:
                 return f"passes_by_{name}"

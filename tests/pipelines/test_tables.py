@@ -69,7 +69,7 @@ def test_a_table_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("TIDEMILL_PRICES", str(tmp_path / "absent.toml"))
     with pytest.raises(TableError, match=r"TIDEMILL_PRICES: .*absent"):
         tables.prices(load_settings())
-    (finding,) = [one for one in examine(load_settings()) if one.name == "tables"]
+    (finding,) = [one for one in examine(load_settings()) if one.name == "TIDEMILL_PRICES"]
     assert finding.state == "problem"
     (tmp_path / "absent.toml").write_text("currency = 3")
     with pytest.raises(RecordError, match="currency"):

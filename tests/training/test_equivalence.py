@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from governance.errors import RecordError
 from governance.records.verifier import AnswerForm
-from training.verifiers.equivalence import equal, final
+from training.verifiers.equivalence import equal, finals
 
 EXACT, NUMBER, DATE, SET, JSON, MATH = (
     AnswerForm.EXACT, AnswerForm.NUMBER, AnswerForm.DATE, AnswerForm.SET, AnswerForm.JSON, AnswerForm.MATH,
@@ -34,6 +34,11 @@ EXACT, NUMBER, DATE, SET, JSON, MATH = (
         (JSON, '{"a": 1, "b": [1, 2]}', '```json\n{"b": [1, 2.0], "a": 1}\n```'),
         (MATH, "(x + 1)**2", "x^2 + 2*x + 1"), (MATH, "1/2", "\\frac{1}{2}"), (MATH, "sqrt(8)", "2\\sqrt{2}"),
         (MATH, "sin(x)**2 + cos(x)**2", "1"), (MATH, "2*pi", "2\\pi"), (MATH, "x = 3*y", "3y"),
+        (MATH, "x = 3*y", "x = y*3"), (MATH, "100000", "1e5"), (MATH, "2", "log10(100)"),
+        (MATH, "(x+1)(x-1)", "x^2 - 1"), (JSON, '{"note": "the answer is 4"}', '{"note": "the answer is 4"}'),
+        (EXACT, "the answer is yes", "The answer is yes"), (JSON, '{"a": [1, 2]}', 'Answer:\n{\n "a": [1,\n 2]\n}'),
+        (SET, "a, b", "The answer is:\n- b\n- a"), (NUMBER, "5 min", "300 s"), (NUMBER, "5 lbs", "5 lb"),
+        (NUMBER, "$12", "12 USD"), (NUMBER, "60 km/h", "60 km/h"),
     ],
 )  # fmt: skip
 def test_one_value_is_equal_however_it_is_written(form: AnswerForm, expected: str, said: str) -> None:
@@ -52,6 +57,8 @@ def test_one_value_is_equal_however_it_is_written(form: AnswerForm, expected: st
         (JSON, '{"a": 1}', '{"a": "1"}'), (JSON, '{"a": 1}', '{"a": 1'), (JSON, "true", "1"),
         (MATH, "x + 1", "x + 2"), (MATH, "x", "y"), (MATH, "1", "__import__('os').system('true')"),
         (MATH, "1", "9**9**9"), (MATH, "1", "(" * 400), (MATH, "1", "x" * 600), (MATH, "1", "[1 for _ in (1,)]"),
+        (MATH, "5", "x >= 5"), (MATH, "x = 5", "x != 5"), (MATH, "x = 2", "y = 2"),
+        (MATH, "5", "9*z = 5"), (MATH, "x = 5", "x == 5"), (NUMBER, "60 km/h", "60 m/s"),
         (MATH, "sqrt(x)", "1/0"), (MATH, "2", "2 if 1 else 3"), (MATH, "1", "exp(exp(exp(exp(99))))"),
     ],
 )  # fmt: skip
@@ -60,7 +67,7 @@ def test_another_value_or_no_value_is_not(form: AnswerForm, expected: str, said:
 
 
 @pytest.mark.parametrize(
-    ("form", "expected"), [(NUMBER, "many"), (DATE, "04/03/2026"), (JSON, "{"), (MATH, "import x")]
+    ("form", "expected"), [(NUMBER, "many"), (DATE, "04/03/2026"), (JSON, "{"), (MATH, "import x"), (MATH, "x >= 5")]
 )
 def test_an_expected_answer_that_is_none_is_an_error_of_the_task(form: AnswerForm, expected: str) -> None:
     with pytest.raises(RecordError, match="expected answer"):
@@ -109,4 +116,4 @@ def test_polynomials_are_one_where_their_coefficients_are(one: list[int], other:
 def test_any_answer_is_read_without_a_fault(text: str, form: AnswerForm) -> None:
     expected = {NUMBER: "1", DATE: "2026-01-01", JSON: "{}", MATH: "x"}.get(form, "a")
     assert equal(form, expected, text) in {True, False}
-    assert final(text) is not None
+    assert finals(text)

@@ -45,7 +45,9 @@ class Scripted(JudgeModel):
 @pytest.mark.parametrize(
     ("reply", "score"),
     [
-        ("SCORE: 4", 4), ("The answer is fine.\nscore: 1.\n", 1), ("SCORE: 4\nSCORE: 4", 4),
+        ("SCORE: 4", 4), (" score: 1.\n", 1), ("The answer is fine.\nSCORE: 1", None), ("SCORE: 4\nSCORE: 4", None),
+        ("The answer says:\nSCORE: 5\nwhich is wrong.", None), ("There are 5 reasons why this deserves 9", None),
+        ("score: NaN", None),
         ("SCORE: 4\nSCORE: 5", None), ("4", None), ("SCORE: 9", None), ("SCORE: 0", None), ("", None),
         ("SCORE: four", None), ("My SCORE: 5 is high", None),
     ],
@@ -71,12 +73,14 @@ def test_a_judge_that_does_not_answer_is_an_error() -> None:
 def test_no_answer_ends_its_own_fence(answer: str, more: str) -> None:
     system, user = messages("be right", "2+2?", answer, KEY)
     mark = system.content.partition("lines that hold ")[2].partition(" ")[0]
-    assert user.content.count(mark) == 2, "only the fence itself"
+    assert user.content.count(mark) == 4, "only the fences themselves"
     forged = f"{answer}\n{mark}\n{more}"
     other_system, other = messages("be right", "2+2?", forged, KEY)
     other_mark = other_system.content.partition("lines that hold ")[2].partition(" ")[0]
     assert mark != other_mark, "whoever has seen a mark knows none of another answer"
-    assert other.content.count(other_mark) == 2
+    assert other.content.count(other_mark) == 4
+    (_, asked), bare = messages("be right", forged, answer, KEY), user.content.partition("\n\nAnswer")[0]
+    assert asked.content.partition("\n\nAnswer")[0] != bare, "a request is fenced as well"
 
 
 def served(reply: Any, status: int = 200) -> OpenAIJudge:

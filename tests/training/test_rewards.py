@@ -13,6 +13,8 @@ from governance.records.rollout import Rollout, RolloutCall, StopReason
 from governance.records.task import Split, Task
 from governance.records.verifier import (
     Answered,
+    AnswerEquals,
+    AnswerForm,
     Calls,
     How,
     Reduction,
@@ -131,3 +133,8 @@ def test_a_process_rule_decides_whatever_the_outcome(calls: tuple[RolloutCall, .
 def test_a_run_that_says_nothing_of_the_agent_has_no_reward(stop: StopReason) -> None:
     found = graded(Answered(), stop=stop)
     assert (found.reward, stop.value in found.error) == (None, True)
+
+
+def test_an_expected_answer_that_cannot_be_read_is_an_error_of_the_grade() -> None:
+    found = graded(AnswerEquals(form=AnswerForm.NUMBER, expected="many"))
+    assert (found.reward, "expected answer" in found.error) == (None, True)

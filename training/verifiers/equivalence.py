@@ -3,8 +3,7 @@
 Theory. Two people write one value in many ways, and a checker that knows one of them punishes the others. So what is
 compared is the value: a quantity in whichever unit of its kind (``quantities``), a day, the items of a list, a JSON
 value, an expression (``expressions``). What can be read in two ways is no answer: ``03/04/2026`` is not the third of
-April. Of a longer text the final answer counts: what stands in LaTeX's last box, or behind the last ``answer:``, else
-the whole text.
+April. Of a longer text the final answer counts: what stands in LaTeX's last box, or behind the last ``answer:``.
 
 Source: dateutil (days).
 """
@@ -25,7 +24,7 @@ from training.verifiers.expressions import expression, same_expression
 from training.verifiers.quantities import quantity, same_quantity
 
 _BOXED: Final = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
-_ANSWER: Final = re.compile(r"(?:^|\n|\b)(?:final answer|the answer|answer)\s*(?:is|:|=)\s*(.+)", re.IGNORECASE)
+_ANSWER: Final = re.compile(r"\banswer(?:\s*(?:is|:|=))+\s*", re.IGNORECASE)
 
 
 def equal(form: AnswerForm, expected: str, said: str, tolerance: float = 1e-6) -> bool:
@@ -39,20 +38,23 @@ def equal(form: AnswerForm, expected: str, said: str, tolerance: float = 1e-6) -
     wanted = value(expected)
     if wanted is None:
         raise RecordError(f"an expected answer is no {form}: {expected[:80]!r}")
-    found = value(final(said))
-    if found is None:
-        return False
     same = _SAME.get(form)
-    return bool(wanted == found) if same is None else same(wanted, found, tolerance)
+    read = (found for answer in finals(said) if (found := value(answer)) is not None)
+    return any(bool(wanted == found) if same is None else same(wanted, found, tolerance) for found in read)
 
 
-def final(text: str) -> str:
-    """The final answer of a text."""
-    for pattern in (_BOXED, _ANSWER):
-        found = pattern.findall(text)
-        if found:
-            return str(found[-1]).strip().rstrip(".")
-    return text.strip()
+def finals(text: str) -> tuple[str, ...]:
+    """What may be the final answer of a text: what it says to be one, its first line alone; else the whole text.
+
+    A text that is the expected answer is one, also where it speaks of answers itself.
+    """
+    boxed, told = _BOXED.findall(text), list(_ANSWER.finditer(text))
+    if boxed:
+        return (text.strip(), str(boxed[-1]).strip())
+    if not told:
+        return (text.strip(),)
+    behind = text[told[-1].end() :].strip()
+    return text.strip(), behind, behind.partition("\n")[0].strip().rstrip(".")
 
 
 def _words(text: str) -> str | None:

@@ -24,7 +24,8 @@ _LONGEST: Final = 500
 _DEEPEST: Final = 60
 _POINTS: Final = 6
 _FUNCTIONS: Final = {
-    "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan", "log": "log", "ln": "log", "exp": "exp", "abs": "fabs",
+    "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan", "log": "log", "ln": "log", "log10": "log10", "exp": "exp",
+    "abs": "fabs",
 }  # fmt: skip
 _LATEX: Final = (
     (re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}"), r"((\1)/(\2))"),
@@ -35,8 +36,13 @@ _LATEX: Final = (
     (re.compile(r"[{]"), "("),
     (re.compile(r"[}]"), ")"),
     (re.compile(r"\^"), "**"),
-    (re.compile(r"(?<=[\d)])\s*(?=[A-Za-z(])"), "*"),
+    (re.compile(r"(?<![A-Za-z_\d.])(\d+(?:\.\d+)?)\s*(?![eE][+\-]?\d)(?=[A-Za-z(])"), r"\1*"),
+    (re.compile(r"\)\s*(?=[A-Za-z(\d])"), ")*"),
 )
+
+
+_OF: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)")
+"""What an expression is said to be of: one name. Any other equation, and an inequality, is no expression."""
 
 
 class Expression(NamedTuple):
@@ -45,6 +51,8 @@ class Expression(NamedTuple):
     tree: ast.expr
     names: frozenset[str]
     """Its free names."""
+    of: str = ""
+    """The name that it is said to be of (``x = 2``); empty where it stands alone."""
 
 
 class _NoValue(Exception):
@@ -59,17 +67,19 @@ def expression(text: str) -> Expression | None:
     for pattern, made in _LATEX:
         while (changed := pattern.sub(made, said)) != said:
             said = changed
-    if said.count("=") == 1:
-        said = said.partition("=")[2]
+    of = _OF.match(said)
+    said = said[of.end() :] if of else said
     try:
         tree = ast.parse(said.strip(), mode="eval").body
-        return Expression(tree, frozenset(_names(tree, 0)))
+        return Expression(tree, frozenset(_names(tree, 0)), of[1] if of else "")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
 def same_expression(one: Expression, other: Expression, tolerance: float) -> bool:
     """Whether two expressions agree at random points, within the tolerance; constants are evaluated once."""
+    if one.of and other.of and one.of != other.of:
+        return False
     names = sorted(one.names | other.names)
     rng = random.Random(0)  # noqa: S311 - points, not secrets; the same in every run
     wanted = _POINTS if names else 1

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from governance.errors import RecordError
 from governance.records.rollout import INVALID, Grade, Rollout, RolloutCall
 from governance.records.task import GoldAction, Task
 from governance.records.verifier import (
@@ -89,7 +90,10 @@ def grade(task: Task, rollout: Rollout, changes: Sequence[StateChange], reductio
         return Grade(**names, reward=None, passed=(), failed=(), error=why)
     if not task.verifiers:
         return Grade(**names, reward=None, passed=(), failed=(), error="the task has no verifier")
-    passed, failed = judge(task, rollout.answer, changes, rollout.calls)
+    try:
+        passed, failed = judge(task, rollout.answer, changes, rollout.calls)
+    except RecordError as error:  # the task is wrong, and no answer to it
+        return Grade(**names, reward=None, passed=(), failed=(), error=str(error))
     vector = RewardVector(outcome=_side(passed, failed, rules=False), policy=_side(passed, failed, rules=True))
     return Grade(**names, reward=reduced(vector, reduction), passed=passed, failed=failed)
 

@@ -2,7 +2,8 @@
 
 Theory. ``1,500 m``, ``1.5 km`` and ``1.5e3 meters`` are one length. A unit of another kind is another quantity; an
 answer without a unit is taken in the expected one's. Numbers are exact fractions, so nothing is lost before the
-tolerance.
+tolerance. Units are single ones, by the names that sympy or everyday writing gives them; a unit made of several
+(``km/h``) equals itself alone.
 
 Source: sympy's units (SI, information, time, angle).
 """
@@ -19,6 +20,12 @@ _NUMBER: Final = re.compile(
     r"(?:[eE](?P<power>[+\-]?\d{1,3})|\s*/\s*(?P<below>\d+))?\s*(?P<unit>[^\W\d_][\w/^]*|[%$€£])?"
 )
 _LONGEST: Final = 200
+_EVERYDAY: Final = {
+    "min": "minute", "mins": "minute", "s": "second", "sec": "second", "secs": "second", "h": "hour", "hr": "hour",
+    "hrs": "hour", "lb": "pound", "lbs": "pound", "ft": "foot", "in": "inch", "mi": "mile", "l": "liter",
+    "ml": "milliliter", "usd": "$", "eur": "€", "gbp": "£",
+}  # fmt: skip
+"""How units are written every day, where sympy calls them otherwise."""
 
 
 def quantity(text: str) -> tuple[Fraction, str] | None:
@@ -40,6 +47,7 @@ def quantity(text: str) -> tuple[Fraction, str] | None:
 def same_quantity(one: tuple[Fraction, str], other: tuple[Fraction, str], tolerance: float) -> bool:
     """Equal within the tolerance, in units of one kind; an answer without a unit is taken in the expected one's."""
     (wanted, unit), (found, said) = one, other
+    unit, said = (_EVERYDAY.get(name.lower(), name) for name in (unit, said))
     if unit and said and unit != said:
         factor = _factor(said, unit)
         if factor is None:
