@@ -5,8 +5,9 @@
 
 FILE is LLMBar's (``input``, ``output_1``, ``output_2``, ``label``) or JUDGE-BENCH's of graded metrics (``instances``
 with ``individual_human_scores``; the first graded metric counts). An instance of the latter is a prompt of its own, so
-such a file has no pairs, and says how many answers the judge scores at all. Without ``--url`` the packaged model answers,
-through transformers on this machine's CPU, with prompts cut at 1,900 tokens. ``--answers`` bounds how many are asked about.
+such a file has no pairs, and says how many answers the judge scores at all. Without ``--url`` the packaged model
+answers, through transformers on this machine's CPU, with prompts cut at 1,900 tokens. ``--answers`` bounds how many
+are asked about.
 """
 
 from __future__ import annotations
