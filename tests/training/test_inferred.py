@@ -23,6 +23,7 @@ ACCOUNTS = ("acc-1", "acc-2", "acc-3")
 OBJECT = {"type": "object"}
 TOOLS = [
     ToolSpec(name="get_account", description="", parameters=OBJECT, effect=Effect.READ),
+    ToolSpec(name="count_open", description="", parameters=OBJECT, effect=Effect.READ),
     ToolSpec(name="list_owner", description="", parameters=OBJECT, effect=Effect.READ),
     ToolSpec(name="set_limit", description="", parameters=OBJECT, effect=Effect.WRITE),
     ToolSpec(name="close", description="", parameters=OBJECT, effect=Effect.WRITE),
@@ -48,6 +49,8 @@ class Bank(App):
 
     def call(self, state: WorldState, name: str, arguments: dict[str, Any]) -> Any:
         rows = state.tables["accounts"]
+        if name == "count_open":
+            return sum(row["open"] for row in rows)
         if name == "list_owner":
             return [row["account"] for row in rows if row["owner"] == arguments["owner"] and row["open"]]
         row = next((row for row in rows if row["account"] == arguments["account"]), None)
@@ -72,6 +75,7 @@ CALLS = st.one_of(
         lambda pair: ("set_limit", {"account": pair[0], "limit": pair[1]})
     ),
     st.sampled_from(ACCOUNTS).map(lambda name: ("close", {"account": name})),
+    st.just(("count_open", {})),
 )
 RUNS = st.lists(st.lists(CALLS, max_size=6), max_size=6)
 
@@ -99,7 +103,9 @@ def made(runs: list[list[ToolInvocation]]) -> tuple[Snapshot, InferredApp]:
     return Snapshot(infer(runs, TOOLS, NOW), schema_of(TOOLS)), InferredApp(TOOLS)
 
 
-EVERYTHING = [[read(name) for name in ACCOUNTS] + [("list_owner", {"owner": f"own-{n}"}) for n in (0, 1)]]
+EVERYTHING = [
+    [("count_open", {})] + [read(name) for name in ACCOUNTS] + [("list_owner", {"owner": f"own-{n}"}) for n in (0, 1)]
+]
 
 
 @settings(max_examples=300, deadline=None)
@@ -134,6 +140,7 @@ def test_a_write_that_returns_the_new_state_is_read_again() -> None:
     [
         ([("get_account", {"account": "acc-7"})], "no such call"),
         ([("close", {"account": "acc-1"}), read("acc-1")], "has written"),
+        ([("close", {"account": "acc-1"}), ("count_open", {})], "has written"),
         ([("close", {"account": "acc-1"}), ("list_owner", {"owner": "own-0"})], "has written"),
     ],
 )

@@ -42,7 +42,8 @@ def test_a_call_over_mcp_is_the_call_in_process() -> None:
         async with Client(server_of(theirs, TOOLS, "bank")) as client:
             listed = (await client.list_tools()).tools
             assert {(one.name, one.annotations.read_only_hint) for one in listed if one.annotations} == {
-                ("get_account", True), ("list_owner", True), ("set_limit", False), ("close", False),
+                ("get_account", True), ("count_open", True), ("list_owner", True), ("set_limit", False),
+                ("close", False),
             }  # fmt: skip
             for name, arguments in CALLS:
                 reply = await client.call_tool(name, arguments)

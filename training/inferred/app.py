@@ -7,6 +7,10 @@ is made of it. So what such a world says may be incomplete and is never made up.
 
 The writes of a session stand in the table ``DONE``, each with its count among equal ones, so that a state difference of
 two runs that wrote the same is the same, whatever the order.
+
+What ties a read to a write is an id that both speak of; a read that speaks of none is answered before the first write
+alone. A service whose reads depend on writes in another way (a total of a day, a refused call that changed something) is
+beyond this: where runs show it the read is ambiguous, and where they do not only the fidelity of held-out runs tells.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from typing import Any
 from governance.ports.tools import App, ToolRefusal, Unrecorded, WorldState
 from governance.records.base import digest_json
 from governance.records.harness import Effect, ToolSpec
-from training.inferred.entries import AMBIGUOUS, DONE, KEY, SINCE, Row, call_key, find, ids_in, ids_of
+from training.inferred.entries import AMBIGUOUS, DONE, KEY, SINCE, Row, call_key, find, ids_of
 from training.inferred.learning import RETURNS, is_state_of, touched_by
 from training.state import copy_json
 from training.values import leaves
@@ -80,5 +84,5 @@ class InferredApp(App):
         reads = [entry for name, effect in self._effects.items() if effect is Effect.READ
                  for entry in state.tables.get(name, ())]  # fmt: skip
         known = frozenset(leaf for entry in reads for leaf in leaves(entry["arguments"]))
-        mine = ids_of(row, known) | ids_in(row["arguments"], known)
-        return all(mine.isdisjoint(touched_by(one, reads, known)) for one in later)
+        mine = ids_of(row, known)
+        return bool(mine) and all(mine.isdisjoint(touched_by(one, reads, known)) for one in later)

@@ -4,7 +4,8 @@ Theory. Runs that start from one state of a service show parts of it. A read sho
 nothing was written before it in its run that it could depend on; then equal calls must have given equal results, and
 one that did not is marked as ambiguous rather than decided. What a read may depend on is told by ids: the arguments
 that reads are asked with. A write touches the ids in its arguments and its result, and one step further: what the
-entries of those ids name (a reservation names its owner). Where a later read of the same run gave exactly what the
+entries of those ids name (a reservation names its owner). A read that speaks of no id (a list of everything) may depend
+on every write. Where a later read of the same run gave exactly what the
 write had returned, the write is known to return the new state of that entry; one that ever did otherwise is not.
 
 Nothing is guessed beyond that: a call that these rules do not support is ``Unrecorded``.
@@ -85,19 +86,22 @@ class _Seen:
     def learn(self, run: Run) -> None:
         """Take what a run showed before it could depend on what the run itself wrote."""
         dirty: frozenset[str] = frozenset()
+        wrote = False
         last: dict[str, tuple[str, Any]] = {}
         entries: list[Row] = []
         for call in run:
             row = entry(call.name, call.arguments, outcome_of(call))
             if self._effects[call.name] is Effect.READ:
                 self._confirm(call, last)
-                if dirty.isdisjoint(ids_of(row, self._known)):
+                speaks_of = ids_of(row, self._known)
+                if dirty.isdisjoint(speaks_of) and (speaks_of or not wrote):
                     self._note(call)
                     entries.append(row)
                 continue
             if dirty.isdisjoint(ids_of(row, self._known)):
                 self._note(call)
             if call.error is None:
+                wrote = True
                 dirty |= touched_by(row, entries, self._known)
                 last = dict.fromkeys(ids_of(row, self._known), (call.name, call.result))
 
