@@ -10,7 +10,7 @@ two runs that wrote the same is the same, whatever the order.
 
 What ties a read to a write is an id that both speak of; a read that speaks of none is answered before the first write
 alone. A service whose reads depend on writes in another way (a total of a day, a refused call that changed something)
-is beyond this: where runs show it the read is ambiguous, and where they do not only the fidelity of held-out runs tells.
+is beyond this: where runs show it the read is ambiguous; where they do not, only the fidelity of held-out runs tells.
 """
 
 from __future__ import annotations
